@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# One static library per layer: a source that includes or calls a layer that its own layer does not
+# name in DEPS fails to link.
+#
+#   cuzk_layer(NAME SOURCES a.c b.c DEPS cuzk_base ...)
+#   cuzk_layer_curves(NAME SOURCE impl.c PATHS portable adx ...)
+#
+# The second builds SOURCE once per curve and CPU path into the layer. The source sees
+# CUZK_CURVE_IS_BN254 or CUZK_CURVE_IS_BLS12_381, and one of CUZK_PATH_IS_PORTABLE,
+# CUZK_PATH_IS_ADX, CUZK_PATH_IS_IFMA, CUZK_PATH_IS_IFMA_EMULATED, defined to 1, the others to 0;
+# and CUZK_INSTANCE(name), which makes a symbol unique: CUZK_INSTANCE(curve) is
+# cuzk_bn254_adx_curve.
+set(CUZK_X86 OFF)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(CUZK_X86 ON)
+  add_compile_definitions(CUZK_HAVE_X86_PATHS=1)
+else()
+  add_compile_definitions(CUZK_HAVE_X86_PATHS=0)
+endif()
+
+function(cuzk_layer NAME)
+  cmake_parse_arguments(L "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(${NAME} STATIC ${L_SOURCES})
+  target_link_libraries(${NAME} PUBLIC ${L_DEPS})
+endfunction()
+
+function(cuzk_layer_curves NAME)
+  cmake_parse_arguments(L "" "SOURCE" "PATHS" ${ARGN})
+  get_filename_component(STEM ${L_SOURCE} NAME_WE)
+  foreach(CURVE bn254 bls12_381)
+    foreach(CPU_PATH ${L_PATHS})
+      if((CPU_PATH STREQUAL "adx" OR CPU_PATH STREQUAL "ifma") AND NOT CUZK_X86)
+        continue()
+      endif()
+      set(OBJ ${NAME}_${STEM}_${CURVE}_${CPU_PATH})
+      string(REPLACE "-" "_" OBJ ${OBJ})
+      add_library(${OBJ} OBJECT ${L_SOURCE})
+      foreach(C BN254 BLS12_381)
+        string(TOUPPER ${CURVE} UP)
+        if(C STREQUAL UP)
+          target_compile_definitions(${OBJ} PRIVATE CUZK_CURVE_IS_${C}=1)
+        else()
+          target_compile_definitions(${OBJ} PRIVATE CUZK_CURVE_IS_${C}=0)
+        endif()
+      endforeach()
+      string(TOUPPER ${CPU_PATH} PUP)
+      foreach(P PORTABLE ADX IFMA IFMA_EMULATED)
+        if(P STREQUAL PUP)
+          target_compile_definitions(${OBJ} PRIVATE CUZK_PATH_IS_${P}=1)
+        else()
+          target_compile_definitions(${OBJ} PRIVATE CUZK_PATH_IS_${P}=0)
+        endif()
+      endforeach()
+      target_compile_definitions(${OBJ} PRIVATE
+        "CUZK_INSTANCE(name)=cuzk_${CURVE}_${CPU_PATH}_##name")
+      if(CPU_PATH STREQUAL "adx")
+        target_compile_options(${OBJ} PRIVATE -mbmi -mbmi2 -madx)
+      elseif(CPU_PATH STREQUAL "ifma")
+        target_compile_options(${OBJ} PRIVATE -mbmi -mbmi2 -madx -mavx2 -mavx512f -mavx512dq
+          -mavx512bw -mavx512vl -mavx512ifma -mavx512vbmi -mprefer-vector-width=512)
+      endif()
+      target_sources(${NAME} PRIVATE $<TARGET_OBJECTS:${OBJ}>)
+    endforeach()
+  endforeach()
+endfunction()

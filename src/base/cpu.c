@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Processor features by the compiler's cpuid support, which also asks the operating system whether
+ * it saves the wide registers. */
+#include "base/cpu.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[CUZK_CPU_PATH_COUNT] = {"portable", "adx", "ifma", "ifma-emulated"};
+
+const char *cuzk_cpu_path_name(cuzk_cpu_path path)
+{
+    return (unsigned)path < CUZK_CPU_PATH_COUNT ? names[path] : "unknown";
+}
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+static bool has_adx(void)
+{
+    unsigned a, b, c, d;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
+        return false;
+    }
+    return (b >> 8 & 1) != 0 && (b >> 19 & 1) != 0;
+}
+
+static bool has_ifma(void)
+{
+    return has_adx() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("avx512vbmi");
+}
+#else
+static bool has_adx(void)
+{
+    return false;
+}
+
+static bool has_ifma(void)
+{
+    return false;
+}
+#endif
+
+bool cuzk_cpu_supports(cuzk_cpu_path path)
+{
+    switch (path) {
+    case CUZK_CPU_PORTABLE:
+    case CUZK_CPU_IFMA_EMULATED:
+        return true;
+    case CUZK_CPU_ADX:
+        return has_adx();
+    case CUZK_CPU_IFMA:
+        return has_ifma();
+    case CUZK_CPU_PATH_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* Index of the pinned path, -1 when nothing is pinned, -2 when the name is unknown. */
+static int pinned(void)
+{
+    const char *text = getenv("CUZK_CPU");
+    if (text == NULL || *text == '\0') {
+        return -1;
+    }
+    for (int i = 0; i < CUZK_CPU_PATH_COUNT; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            return i;
+        }
+    }
+    return -2;
+}
+
+cuzk_cpu_path cuzk_cpu_path_get(void)
+{
+    /* Relaxed: every thread that races here computes the same value. */
+    static _Atomic int chosen = -1;
+    int path = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (path < 0) {
+        path = pinned();
+        if (path < 0 || !cuzk_cpu_supports((cuzk_cpu_path)path)) {
+            path = has_ifma() ? CUZK_CPU_IFMA : has_adx() ? CUZK_CPU_ADX : CUZK_CPU_PORTABLE;
+        }
+        atomic_store_explicit(&chosen, path, memory_order_relaxed);
+    }
+    return (cuzk_cpu_path)path;
+}
+
+cuzk_status cuzk_cpu_check(cuzk_error *err)
+{
+    int path = pinned();
+    CUZK_FAIL_IF(path == -2, err, CUZK_E_ARGUMENT,
+                 "CUZK_CPU=%s: unknown path; known: portable, adx, ifma, ifma-emulated",
+                 getenv("CUZK_CPU"));
+    CUZK_FAIL_IF(path >= 0 && !cuzk_cpu_supports((cuzk_cpu_path)path), err, CUZK_E_ARGUMENT,
+                 "CUZK_CPU=%s: this processor lacks the instructions of that path", names[path]);
+    return CUZK_OK;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Threads of a pool sleep on one condition variable; a loop is published under the mutex, chunks
+ * are taken by an atomic counter. */
+#define _GNU_SOURCE
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct cuzk_pool {
+    unsigned n_threads;
+    pthread_t *threads; /* n_threads - 1 */
+    pthread_mutex_t turn; /* held by the caller whose loop runs: loops take turns */
+    pthread_mutex_t lock; /* guards generation, running, stop and the loop's description */
+    pthread_cond_t start, done;
+    uint64_t generation;
+    unsigned running;
+    bool stop;
+    cuzk_pool_body body;
+    void *ctx;
+    size_t n_chunks;
+    _Atomic size_t next;
+};
+
+struct worker_arg {
+    cuzk_pool *pool;
+    unsigned thread;
+};
+
+static void take_chunks(cuzk_pool *pool, unsigned thread)
+{
+    for (;;) {
+        /* Relaxed: the counter only hands out numbers; the mutex orders the loop's data. */
+        size_t chunk = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
+        if (chunk >= pool->n_chunks) {
+            return;
+        }
+        pool->body(pool->ctx, chunk, thread);
+    }
+}
+
+static void *worker(void *p)
+{
+    struct worker_arg arg = *(struct worker_arg *)p;
+    free(p);
+    cuzk_pool *pool = arg.pool;
+    uint64_t seen = 0;
+    for (;;) {
+        pthread_mutex_lock(&pool->lock);
+        while (!pool->stop && pool->generation == seen) {
+            pthread_cond_wait(&pool->start, &pool->lock);
+        }
+        if (pool->stop) {
+            pthread_mutex_unlock(&pool->lock);
+            return NULL;
+        }
+        seen = pool->generation;
+        pthread_mutex_unlock(&pool->lock);
+
+        take_chunks(pool, arg.thread);
+
+        pthread_mutex_lock(&pool->lock);
+        if (--pool->running == 0) {
+            pthread_cond_signal(&pool->done);
+        }
+        pthread_mutex_unlock(&pool->lock);
+    }
+}
+
+static unsigned cgroup_quota(void)
+{
+    FILE *f = fopen("/sys/fs/cgroup/cpu.max", "r");
+    if (f == NULL) {
+        return 0;
+    }
+    unsigned long quota = 0, period = 0;
+    int n = fscanf(f, "%lu %lu", &quota, &period);
+    fclose(f);
+    return n == 2 && period != 0 ? (unsigned)((quota + period - 1) / period) : 0;
+}
+
+unsigned cuzk_cpu_count(void)
+{
+    cpu_set_t set;
+    unsigned n = 1;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) {
+        n = (unsigned)CPU_COUNT(&set);
+    }
+    unsigned quota = cgroup_quota();
+    return quota != 0 && quota < n ? quota : n;
+}
+
+cuzk_status cuzk_pool_create(cuzk_pool **out, unsigned n_threads, cuzk_error *err)
+{
+    if (n_threads == 0) {
+        n_threads = cuzk_cpu_count();
+    }
+    cuzk_pool *pool = calloc(1, sizeof *pool);
+    CUZK_FAIL_IF(pool == NULL, err, CUZK_E_MEMORY, "making a pool of %u threads: out of memory",
+                 n_threads);
+    pthread_mutex_init(&pool->turn, NULL);
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->start, NULL);
+    pthread_cond_init(&pool->done, NULL);
+    pool->n_threads = 1;
+    pool->threads = calloc(n_threads, sizeof *pool->threads);
+    bool ok = pool->threads != NULL;
+    while (ok && pool->n_threads < n_threads) {
+        struct worker_arg *arg = malloc(sizeof *arg);
+        if (arg == NULL) {
+            ok = false;
+            break;
+        }
+        arg->pool = pool;
+        arg->thread = pool->n_threads;
+        if (pthread_create(&pool->threads[pool->n_threads - 1], NULL, worker, arg) != 0) {
+            free(arg);
+            ok = false;
+            break;
+        }
+        pool->n_threads++;
+    }
+    if (!ok) {
+        unsigned made = pool->n_threads;
+        cuzk_pool_destroy(pool);
+        return CUZK_FAIL(err, CUZK_E_MEMORY,
+                         "making a pool of %u threads: the system gave only %u", n_threads, made);
+    }
+    *out = pool;
+    return CUZK_OK;
+}
+
+void cuzk_pool_destroy(cuzk_pool *pool)
+{
+    if (pool == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&pool->lock);
+    pool->stop = true;
+    pthread_cond_broadcast(&pool->start);
+    pthread_mutex_unlock(&pool->lock);
+    for (unsigned i = 1; i < pool->n_threads; i++) {
+        pthread_join(pool->threads[i - 1], NULL);
+    }
+    pthread_cond_destroy(&pool->done);
+    pthread_cond_destroy(&pool->start);
+    pthread_mutex_destroy(&pool->lock);
+    pthread_mutex_destroy(&pool->turn);
+    free(pool->threads);
+    free(pool);
+}
+
+unsigned cuzk_pool_threads(const cuzk_pool *pool)
+{
+    return pool == NULL ? 1 : pool->n_threads;
+}
+
+void cuzk_pool_for(cuzk_pool *pool, size_t n_chunks, cuzk_pool_body body, void *ctx)
+{
+    if (pool == NULL || pool->n_threads == 1 || n_chunks <= 1) {
+        for (size_t i = 0; i < n_chunks; i++) {
+            body(ctx, i, 0);
+        }
+        return;
+    }
+    pthread_mutex_lock(&pool->turn);
+    pthread_mutex_lock(&pool->lock);
+    pool->body = body;
+    pool->ctx = ctx;
+    pool->n_chunks = n_chunks;
+    /* Relaxed: published by the mutex. */
+    atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
+    pool->running = pool->n_threads - 1;
+    pool->generation++;
+    pthread_cond_broadcast(&pool->start);
+    pthread_mutex_unlock(&pool->lock);
+
+    take_chunks(pool, 0);
+
+    pthread_mutex_lock(&pool->lock);
+    while (pool->running != 0) {
+        pthread_cond_wait(&pool->done, &pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    pthread_mutex_unlock(&pool->turn);
+}

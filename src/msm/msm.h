@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Multi-scalar multiplication, sums of selected bases and fixed-base batches on the CPU.
+ *
+ * Bases are packed affine points as in curve/curve.h, any alignment, never copied whole. Equal,
+ * opposite and infinite bases are allowed everywhere and the results are exact. Scalars are
+ * canonical: 32 little-endian bytes, below r. */
+#ifndef CUZK_MSM_MSM_H
+#define CUZK_MSM_MSM_H
+
+#include "base/pool.h"
+#include "curve/curve.h"
+
+/* One array of bases to be summed with the shared scalars of a cuzk_msm call.
+ * Scalar i goes with the base at index base_index[i] - first (i - first where base_index is NULL);
+ * scalars whose base index is below `first` are left out (a zkey's C query starts at the first
+ * private wire). */
+typedef struct {
+    cuzk_group_id group;
+    const void *bases;
+    uint64_t first;
+    cuzk_jac sum; /* out */
+} cuzk_msm_query;
+
+typedef struct {
+    const void *scalars;        /* n × 32 bytes, canonical */
+    const uint32_t *base_index; /* n ascending indices, or NULL for 0 … n-1 */
+    size_t n;
+    cuzk_msm_query *queries; /* all use the same digits: sorted once */
+    size_t n_queries;
+    unsigned window_bits; /* 0: from the cost model; else 2 … 16, for tests and tuning */
+} cuzk_msm_params;
+
+/** Bytes of workspace that cuzk_msm needs with this pool. Pure. 0 when n is 0. */
+size_t cuzk_msm_workspace_bytes(const cuzk_curve *curve, const cuzk_msm_params *params,
+                                const cuzk_pool *pool);
+
+/** sum = Σ scalar_i · base_i for each query (signed-digit buckets, batched affine additions).
+ *
+ *  ws: cuzk_msm_workspace_bytes bytes, 64-byte aligned, borrowed for the call; huge pages help.
+ *  Errors: E_ARGUMENT (window_bits out of range). n = 0 gives infinity.
+ *  Threads: the pool's; inputs are only read. */
+cuzk_status cuzk_msm(const cuzk_curve *curve, cuzk_msm_params *params, void *ws, size_t ws_bytes,
+                     cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Bytes of workspace of cuzk_bit_sum for n bits and n_queries queries. Pure. */
+size_t cuzk_bit_sum_workspace_bytes(const cuzk_curve *curve, size_t n, size_t n_queries,
+                                    const cuzk_pool *pool);
+
+/** sum = Σ base_(i - first) over the bits i that are set, for each query; bits below a query's
+ *  `first` are left out.
+ *
+ *  bitmap: bit i is bit i mod 64 of word i / 64; n bits; unused high bits must be zero. */
+cuzk_status cuzk_bit_sum(const cuzk_curve *curve, cuzk_msm_query *queries, size_t n_queries,
+                         const uint64_t *bitmap, size_t n, void *ws, size_t ws_bytes,
+                         cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** out_i = scalar_i · base for one fixed base (window tables), for key generation.
+ *
+ *  out: n packed affine points. base: one affine point, not infinity. scalars: Montgomery form.
+ *  Allocates its own tables (a few MiB). Errors: E_MEMORY. */
+cuzk_status cuzk_fixed_base_mul(const cuzk_curve *curve, cuzk_group_id group, void *out,
+                                const void *base, const cuzk_fr *scalars, size_t n,
+                                cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
+
+#endif
