@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Install missing Debian packages: install-deps.sh build [check]. Needs root or sudo only when
+# something is missing. The reason for each package is in docs/dependencies.md.
+set -eu
+
+packages=""
+need() { # need FILE-PATTERN-OR-COMMAND PACKAGE
+    case $1 in
+    /*)
+        for f in $1; do
+            [ -e "$f" ] && return 0
+        done
+        ;;
+    *) command -v "$1" >/dev/null 2>&1 && return 0 ;;
+    esac
+    packages="$packages $2"
+}
+
+for set in "$@"; do
+    case $set in
+    build)
+        need gcc gcc
+        need '/usr/include/*/sys/types.h' libc6-dev
+        need cmake cmake
+        need ninja ninja-build
+        need pkg-config pkg-config
+        need /usr/include/jansson.h libjansson-dev
+        need '/usr/lib/*/libcrypto.so.3' libssl3
+        need gzip gzip
+        ;;
+    check)
+        need g++ g++
+        need git git
+        need /usr/include/cmocka.h libcmocka-dev
+        need /usr/include/zlib.h zlib1g-dev
+        need clang clang
+        need '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' libclang-rt-14-dev
+        need '/usr/lib/gcc/*/*/libtsan.so' libtsan2
+        need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+        need qemu-aarch64 qemu-user
+        need python3 python3
+        need node nodejs
+        need npm npm
+        need gcovr gcovr
+        ;;
+    *)
+        echo "install-deps.sh: unknown set \"$set\"; known: build check" >&2
+        exit 2
+        ;;
+    esac
+done
+
+[ -n "$packages" ] || exit 0
+sudo=""
+if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null 2>&1 || {
+        echo "missing Debian packages:$packages; run as root or install sudo" >&2
+        exit 1
+    }
+    sudo=sudo
+fi
+echo "installing Debian packages:$packages"
+$sudo apt-get update -qq
+DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $packages \
+    >/dev/null
