@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The one inner loop under MSM, bucket reduction and bit sums: batched affine additions that share
- * an inversion. One kernel per curve, group and CPU path; the drivers in msm.c, bit_sum.c know only
- * this interface.
+/* The one inner loop under MSM, bucket reduction, bit sums and fixed-base batches: sums of many
+ * short lists of points by batched affine additions that share an inversion. One kernel per curve,
+ * group and CPU path; the drivers know only this interface.
  *
  * A "kernel point" is an affine point in the kernel's own form, point_bytes each, opaque, able to
  * represent infinity; arrays of them are 64-byte aligned. Bases are packed affine points as in
- * curve/curve.h. Every operation is exact for equal, opposite and infinite points. */
+ * curve/curve.h. Every operation is exact for equal, opposite and infinite points; the usual case
+ * (all finite, no equal abscissae in a pair) is the fast one. */
 #ifndef CUZK_MSM_SUM_KERNEL_H
 #define CUZK_MSM_SUM_KERNEL_H
 
@@ -14,24 +15,22 @@
 struct cuzk_sum_kernel {
     size_t point_bytes;
 
-    /* Bytes of workspace (64-byte aligned) for segment_sums and batch_add; a constant of the
-     * kernel, sized to stay in L2. */
+    /* Bytes of workspace (64-byte aligned) for segment_sums; a constant of the kernel, sized to
+     * stay in L2. */
     size_t workspace_bytes;
 
-    /* out_s = Σ of the entries of segment s, s = 0 … n_segments-1. Segment s holds
-     * entries[segment_end[s-1] … segment_end[s]) (0 before the first); an entry is
-     * base index << 1 | negate. An empty segment gives infinity. Any segment length.
-     * bases: n_bases packed affine points (or kernel points when bases_are_kernel_points). */
+    /* out_s = Σ of the entries of segment s, s = 0 … n_segments-1, as kernel points. Segment s
+     * holds entries[segment_end[s-1] … segment_end[s]) (0 before the first); an entry is
+     * base index << 1 | negate. An empty segment gives infinity, a segment of one entry converts a
+     * point. Any segment length. bases: packed affine points of any alignment, or kernel points
+     * when bases_are_kernel_points. out must not overlap the bases that the entries name. */
     void (*segment_sums)(void *out, const void *bases, bool bases_are_kernel_points,
                          const uint32_t *entries, const uint32_t *segment_end, size_t n_segments,
                          void *ws);
 
-    /* out_i = a_i + b_i, all kernel points, n of them. out may be a or b. */
-    void (*batch_add)(void *out, const void *a, const void *b, size_t n, void *ws);
-
-    void (*set_infinity)(void *point);
-    void (*from_affine)(void *point, const void *affine);
-    void (*to_jac)(cuzk_jac *out, const void *point);
+    /* n kernel points to packed affine points (canonical, curve/curve.h). Must not overlap; out may
+     * have any alignment. */
+    void (*to_affine)(void *out, const void *points, size_t n);
 };
 
 typedef struct cuzk_sum_kernel cuzk_sum_kernel;
