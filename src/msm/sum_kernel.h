@@ -20,12 +20,13 @@ struct cuzk_sum_kernel {
     size_t workspace_bytes;
 
     /* out_s = Σ of the entries of segment s, s = 0 … n_segments-1, as kernel points. Segment s
-     * holds entries[segment_end[s-1] … segment_end[s]) (0 before the first); an entry is
-     * base index << 1 | negate. An empty segment gives infinity, a segment of one entry converts a
-     * point. Any segment length. bases: packed affine points of any alignment, or kernel points
-     * when bases_are_kernel_points. out must not overlap the bases that the entries name. */
+     * holds entries[bounds[s] … bounds[s+1]); bounds has n_segments+1 values, ascending, and need
+     * not start at 0. An entry is base index << 1 | negate. An empty segment gives infinity, a
+     * segment of one entry converts a point. Any segment length. bases: packed affine points of any
+     * alignment, or kernel points when bases_are_kernel_points. out must not overlap the bases that
+     * the entries name. */
     void (*segment_sums)(void *out, const void *bases, bool bases_are_kernel_points,
-                         const uint32_t *entries, const uint32_t *segment_end, size_t n_segments,
+                         const uint32_t *entries, const uint32_t *bounds, size_t n_segments,
                          void *ws);
 
     /* n kernel points to packed affine points (canonical, curve/curve.h). Must not overlap; out may
