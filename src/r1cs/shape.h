@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* A compiled circuit: the rows of A, B and C, the types of its variables and its densities.
+ *
+ * Variables are numbered inputs first: 0 is the constant ONE, 1 … n_inputs-1 are the public values,
+ * n_inputs … n_vars-1 the private ones ("aux"; aux j is variable n_inputs + j). This is the wire
+ * order of .r1cs, .wtns and .zkey files. A constraint is ⟨A,w⟩·⟨B,w⟩ = ⟨C,w⟩.
+ *
+ * Key generation and proving append one more constraint per input: A = 1·input i, B = C = empty
+ * (spec/groth16-bellperson.md section 2; circom keys do the same). These are not stored: whoever
+ * needs them adds them. They touch no density, since none is kept for inputs in A. */
+#ifndef CUZK_R1CS_SHAPE_H
+#define CUZK_R1CS_SHAPE_H
+
+#include "base/sha256.h"
+#include "curve/curve.h"
+
+typedef enum { CUZK_MATRIX_A = 0, CUZK_MATRIX_B = 1, CUZK_MATRIX_C = 2 } cuzk_matrix;
+
+/* What is known of a variable from the circuit alone. A bit is 0 or 1 in every satisfying witness;
+ * a field variable has no such bound. */
+typedef enum { CUZK_VAR_UNKNOWN = 0, CUZK_VAR_BIT = 1, CUZK_VAR_FIELD = 2 } cuzk_var_type;
+
+/* One matrix in row form: row i has terms begin[i] … begin[i+1]-1. A term is a variable and a
+ * coefficient code (an index into the shape's dictionary). No coefficient is zero and no variable
+ * occurs twice in a row; the terms of a row keep the order in which they were given. */
+typedef struct {
+    uint64_t *begin; /* n_constraints + 1 */
+    uint32_t *var;
+    uint32_t *code;
+} cuzk_rows;
+
+/* Codes that every dictionary has. */
+enum { CUZK_COEF_ONE = 0, CUZK_COEF_MINUS_ONE = 1 };
+
+/* Read-only once made; may be shared by threads. */
+struct cuzk_shape {
+    const cuzk_curve *curve;
+    uint32_t n_inputs; /* ONE included: at least 1 */
+    uint32_t n_vars;
+    uint32_t n_constraints; /* without the trailing input constraints */
+    cuzk_rows rows[3];      /* indexed by cuzk_matrix */
+
+    uint32_t n_coefs;
+    cuzk_fr *coefs;    /* Montgomery form */
+    cuzk_fr *coefs_r2; /* times 2^256 once more: its Montgomery product with a canonical value is
+                          the product in Montgomery form */
+
+    /* Bitmaps of n_vars bits (base/bitmap.h). A variable in neither is of unknown type. */
+    uint64_t *is_bit;
+    uint64_t *is_field;
+
+    /* Bit set when the variable occurs with a non-zero coefficient (of some B, A, B). */
+    uint64_t *b_input_density;            /* n_inputs bits */
+    uint64_t *a_aux_density;              /* n_vars - n_inputs bits */
+    uint64_t *b_aux_density;              /* n_vars - n_inputs bits */
+    uint32_t n_b_input, n_a_aux, n_b_aux; /* set bits of these */
+};
+
+typedef struct cuzk_shape cuzk_shape;
+
+static inline uint32_t cuzk_shape_n_aux(const cuzk_shape *shape)
+{
+    return shape->n_vars - shape->n_inputs;
+}
+
+/** Constraints with the trailing input constraints: the number of rows of a key's domain in use. */
+static inline uint64_t cuzk_shape_n_rows(const cuzk_shape *shape)
+{
+    return (uint64_t)shape->n_constraints + shape->n_inputs;
+}
+
+/** Free a shape. NULL is fine. */
+void cuzk_shape_destroy(cuzk_shape *shape);
+
+/** The canonical fingerprint (spec/groth16-bellperson.md section 8): SHA-256 over all constraints
+ *  in order; for A, B, C in turn the number of terms as u32, then per term by ascending key the key
+ *  (i for input i, 2^31 + j for aux j) as u32 and the coefficient as 32 bytes, all little-endian.
+ *
+ *  with_input_constraints: the trailing ones are part of the digest (the identity of a shape).
+ *  Errors: E_UNSUPPORTED (2^31 or more inputs or aux variables), E_MEMORY. */
+cuzk_status cuzk_shape_fingerprint(const cuzk_shape *shape, bool with_input_constraints,
+                                   uint8_t out[CUZK_SHA256_BYTES],
+                                   cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Set the type of every variable that a row makes boolean: rows x·(x - 1) = 0 and x·x = x, in any
+ *  order, sign and scale of the factors. Variables whose type is known keep it. Called by
+ *  cuzk_shape_builder_finish. */
+void cuzk_shape_mark_bits(cuzk_shape *shape);
+
+/* Collects variables and constraints one by one. Inputs and aux variables may be added in any
+ * mixture, before or after their first use. An error (memory, counts) is kept and reported by
+ * finish, so that circuit code need not test every call. One thread at a time. */
+typedef struct cuzk_shape_builder cuzk_shape_builder;
+
+/* Handle of a variable while a shape is built: i for input i, 2^31 + j for aux j. */
+typedef uint32_t cuzk_var;
+
+enum { CUZK_VAR_ONE = 0 };
+
+/** Make an empty builder; it already has the input ONE. Returned: give it to finish or destroy.
+ *  Errors: E_MEMORY. */
+cuzk_status cuzk_shape_builder_create(cuzk_shape_builder **out, const cuzk_curve *curve,
+                                      cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Drop a builder. NULL is fine. */
+void cuzk_shape_builder_destroy(cuzk_shape_builder *builder);
+
+/** Add the next input or aux variable and return its handle. */
+cuzk_var cuzk_shape_add_input(cuzk_shape_builder *builder, cuzk_var_type type);
+cuzk_var cuzk_shape_add_aux(cuzk_shape_builder *builder, cuzk_var_type type);
+
+/** Add coef·var to one side of the constraint being built. The same variable may be added again:
+ *  the coefficients are summed. A coefficient that is or becomes zero is left out of the row.
+ *  coef: Montgomery form. */
+void cuzk_shape_add_term(cuzk_shape_builder *builder, cuzk_matrix matrix, cuzk_var var,
+                         const cuzk_fr *coef);
+
+/** End the constraint being built (sides without a term are empty) and start the next. */
+void cuzk_shape_end_constraint(cuzk_shape_builder *builder);
+
+/** Turn the builder into a shape; the builder is freed in any case.
+ *
+ *  out: returned: free with cuzk_shape_destroy. Errors: E_MEMORY, E_ARGUMENT (a term names a
+ *  variable that was never added: constraint and variable in the text), E_UNSUPPORTED (too many
+ *  variables or constraints). */
+cuzk_status cuzk_shape_builder_finish(cuzk_shape_builder *builder, cuzk_shape **out,
+                                      cuzk_error *err) CUZK_WARN_UNUSED;
+
+#endif
