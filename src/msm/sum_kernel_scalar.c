@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The sum kernels of the scalar CPU paths: one source, built per curve and path, for both groups.
+ * The method is in sum_kernel_scalar_tmpl.h. */
+#include "field/fields.h"
+#include "msm/sum_kernel.h"
+
+/* Pairs whose points are fetched ahead of the first pass, which takes about one multiplication a
+ * pair: 12 cover the latency of main memory. */
+#define PREFETCH_PAIRS 12
+
+enum how { ADD, DOUBLE, CANCEL, TAKE_A, TAKE_B };
+
+/* Two entries (index << 1 | negate) and the place of their sum. */
+struct pair {
+    uint32_t a, b, out;
+};
+
+/* What is left of a segment inside a chunk: points first … first + n_points - 1 of the round. */
+struct piece {
+    uint32_t out, first, n_points;
+};
+
+#define CARRY UINT32_MAX
+
+static CUZK_ALWAYS_INLINE uint64_t first_word(const void *element)
+{
+    uint64_t word;
+    memcpy(&word, element, sizeof word);
+    return word;
+}
+
+static CUZK_ALWAYS_INLINE void prefetch(const char *p, size_t n_bytes)
+{
+    for (size_t i = 0; i < n_bytes; i += 64) {
+        __builtin_prefetch(p + i);
+    }
+    __builtin_prefetch(p + n_bytes - 1);
+}
+
+#define KN(name)  g1_sum_##name
+#define CF(name)  fp_##name
+#define CF_TYPE   fp
+#define CHUNK     4096
+#include "msm/sum_kernel_scalar_tmpl.h"
+
+#define KN(name)  g2_sum_##name
+#define CF(name)  fp2_##name
+#define CF_TYPE   fp2
+#define CHUNK     2048
+#include "msm/sum_kernel_scalar_tmpl.h"
+
+const cuzk_sum_kernel CUZK_INSTANCE(sum_kernel_g1) = {
+    .point_bytes = sizeof(g1_sum_point),
+    .workspace_bytes = sizeof(g1_sum_workspace),
+    .segment_sums = g1_sum_segment_sums,
+    .to_affine = g1_sum_to_affine,
+};
+
+const cuzk_sum_kernel CUZK_INSTANCE(sum_kernel_g2) = {
+    .point_bytes = sizeof(g2_sum_point),
+    .workspace_bytes = sizeof(g2_sum_workspace),
+    .segment_sums = g2_sum_segment_sums,
+    .to_affine = g2_sum_to_affine,
+};
