@@ -55,11 +55,45 @@ static void test_every_length(void **state)
     }
 }
 
+static void test_read(void **state)
+{
+    (void)state;
+    char text[CUZK_DECIMAL_MAX];
+    for (size_t n = 8; n <= 64; n += 8) {
+        for (int round = 0; round < 50; round++) {
+            uint8_t v[64], back[64];
+            for (size_t i = 0; i < n; i++) {
+                v[i] = round == 0 ? 0xff : (uint8_t)(i * 91 + n + (size_t)round * 57);
+            }
+            memset(v + n - (size_t)round * n / 50, 0, (size_t)round * n / 50);
+            cuzk_decimal_from_le(text, v, n);
+            assert_true(cuzk_decimal_to_le(back, n, text, strlen(text)));
+            assert_memory_equal(v, back, n);
+        }
+    }
+    uint8_t out[32];
+    assert_true(cuzk_decimal_to_le(out, 8, "00018446744073709551615", 23));
+    assert_int_equal(out[7], 0xff);
+    assert_false(cuzk_decimal_to_le(out, 8, "18446744073709551616", 20));
+    assert_false(cuzk_decimal_to_le(out, 8, "", 0));
+    assert_false(cuzk_decimal_to_le(out, 8, "1a", 2));
+    assert_false(cuzk_decimal_to_le(out, 8, "-1", 2));
+    assert_false(cuzk_decimal_to_le(out, 8, " 1", 2));
+    assert_true(cuzk_hex_to_le(out, 16, "0fFeE1234567890abcdef", 21));
+    assert_int_equal(out[0], 0xef);
+    assert_int_equal(out[8], 0xee);
+    assert_int_equal(out[9], 0xff);
+    assert_false(cuzk_hex_to_le(out, 8, "10000000000000000", 17));
+    assert_false(cuzk_hex_to_le(out, 8, "0x1", 3));
+    assert_false(cuzk_hex_to_le(out, 8, "", 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known),
         cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

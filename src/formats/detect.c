@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "formats/detect.h"
+
+#include "base/bytes.h"
+#include "formats/json_pull.h"
+#include "formats/params.h"
+#include "formats/test_key.h"
+
+#include <stdio.h>
+
+enum { JSON_TOKENS_MAX = 64, RAW_VALUE_BYTES = 32, PROOF_BYTES = 192 };
+
+static bool starts_with(const uint8_t *data, uint64_t size, const char *text)
+{
+    size_t n = strlen(text);
+    return size >= n && memcmp(data, text, n) == 0;
+}
+
+/* Looks at the keys of the outermost object until one tells the kind. */
+static cuzk_format detect_json(const uint8_t *data, uint64_t size)
+{
+    cuzk_json j;
+    cuzk_json_token t;
+    cuzk_json_init(&j, data, size);
+    if (cuzk_json_next(&j, &t, NULL) != CUZK_OK) {
+        return CUZK_FORMAT_UNKNOWN;
+    }
+    if (t.kind == CUZK_JSON_ARRAY_BEGIN) {
+        bool first = cuzk_json_next(&j, &t, NULL) == CUZK_OK;
+        bool value = first && (t.kind == CUZK_JSON_STRING || t.kind == CUZK_JSON_NUMBER ||
+                               t.kind == CUZK_JSON_ARRAY_END);
+        return value ? CUZK_FORMAT_PUBLIC_JSON : CUZK_FORMAT_JSON;
+    }
+    if (t.kind != CUZK_JSON_OBJECT_BEGIN) {
+        return CUZK_FORMAT_JSON;
+    }
+    for (int i = 0; i < JSON_TOKENS_MAX && cuzk_json_next(&j, &t, NULL) == CUZK_OK; i++) {
+        char key[32];
+        if (j.depth != 1 || t.kind != CUZK_JSON_KEY || cuzk_json_text(&t, key, sizeof key) < 0) {
+            continue;
+        }
+        if (strcmp(key, "pi_a") == 0 || strcmp(key, "pi_b") == 0 || strcmp(key, "pi_c") == 0) {
+            return CUZK_FORMAT_PROOF_JSON;
+        }
+        if (strncmp(key, "vk_", 3) == 0 || strcmp(key, "IC") == 0) {
+            return CUZK_FORMAT_VK_JSON;
+        }
+    }
+    return CUZK_FORMAT_JSON;
+}
+
+static bool is_test_mark_or_nothing(const uint8_t *data, uint64_t size, uint64_t from)
+{
+    return size == from || (size > from && cuzk_test_key_is_mark(data + from, size - from));
+}
+
+static bool looks_like_vk(const uint8_t *data, uint64_t size)
+{
+    if (size < CUZK_VK_HEAD_BYTES) {
+        return false;
+    }
+    uint64_t n_ic = cuzk_load_u32_be(data + CUZK_VK_HEAD_BYTES - 4);
+    return n_ic > 0 && is_test_mark_or_nothing(data, size, cuzk_vk_file_bytes(n_ic));
+}
+
+/* Compressed points: first bit set in A, B and C, none at infinity. */
+static bool looks_like_proof(const uint8_t *data, uint64_t size)
+{
+    return size > 0 && size % PROOF_BYTES == 0 && (data[0] & 0xc0) == 0x80 &&
+           (data[48] & 0xc0) == 0x80 && (data[144] & 0xc0) == 0x80;
+}
+
+static bool looks_like_raw_witness(const uint8_t *data, uint64_t size)
+{
+    static const uint8_t one[RAW_VALUE_BYTES] = {1};
+    return size > 0 && size % RAW_VALUE_BYTES == 0 && memcmp(data, one, RAW_VALUE_BYTES) == 0;
+}
+
+cuzk_format cuzk_format_detect(const uint8_t *data, uint64_t size)
+{
+    static const struct {
+        const char *magic;
+        cuzk_format format;
+    } magics[] = {
+        {"zkey", CUZK_FORMAT_ZKEY},      {"wtns", CUZK_FORMAT_WTNS},
+        {"r1cs", CUZK_FORMAT_R1CS},      {"ptau", CUZK_FORMAT_PTAU},
+        {"\x1f\x8b", CUZK_FORMAT_GZIP},  {"<!DOCTYPE", CUZK_FORMAT_HTML},
+        {"<!doctype", CUZK_FORMAT_HTML}, {"<html", CUZK_FORMAT_HTML},
+        {"<HTML", CUZK_FORMAT_HTML},
+    };
+    if (size == 0) {
+        return CUZK_FORMAT_EMPTY;
+    }
+    for (size_t i = 0; i < sizeof magics / sizeof magics[0]; i++) {
+        if (starts_with(data, size, magics[i].magic)) {
+            return magics[i].format;
+        }
+    }
+    if (looks_like_raw_witness(data, size)) {
+        return CUZK_FORMAT_RAW_WITNESS;
+    }
+    if (looks_like_proof(data, size)) {
+        return CUZK_FORMAT_PROOF;
+    }
+    if (looks_like_vk(data, size)) {
+        return CUZK_FORMAT_VK;
+    }
+    if (cuzk_params_file_bytes(data, size) != 0) {
+        return CUZK_FORMAT_PARAMS;
+    }
+    return detect_json(data, size);
+}
+
+static const char *words(cuzk_format format)
+{
+    switch (format) {
+    case CUZK_FORMAT_UNKNOWN:
+    case CUZK_FORMAT_EMPTY:
+        break;
+    case CUZK_FORMAT_ZKEY:
+        return "a zkey file (circom proving key)";
+    case CUZK_FORMAT_WTNS:
+        return "a wtns file (circom witness)";
+    case CUZK_FORMAT_R1CS:
+        return "an r1cs file (circom constraints)";
+    case CUZK_FORMAT_PTAU:
+        return "a ptau file (powers of tau)";
+    case CUZK_FORMAT_PARAMS:
+        return "a params file (bellperson proving key)";
+    case CUZK_FORMAT_VK:
+        return "a vk file (bellperson verifying key)";
+    case CUZK_FORMAT_PROOF:
+        return "a binary proof";
+    case CUZK_FORMAT_VK_JSON:
+        return "a verification key (JSON)";
+    case CUZK_FORMAT_PROOF_JSON:
+        return "a proof (JSON)";
+    case CUZK_FORMAT_PUBLIC_JSON:
+        return "a list of public values (JSON)";
+    case CUZK_FORMAT_JSON:
+        return "a JSON file";
+    case CUZK_FORMAT_RAW_WITNESS:
+        return "a raw witness dump without header";
+    case CUZK_FORMAT_GZIP:
+        return "a gzip file (unpack it first)";
+    case CUZK_FORMAT_HTML:
+        return "an HTML page";
+    }
+    return NULL;
+}
+
+const char *cuzk_format_name(cuzk_format format)
+{
+    static const char *const names[] = {
+        [CUZK_FORMAT_UNKNOWN] = "unknown",
+        [CUZK_FORMAT_EMPTY] = "empty",
+        [CUZK_FORMAT_ZKEY] = "zkey",
+        [CUZK_FORMAT_WTNS] = "wtns",
+        [CUZK_FORMAT_R1CS] = "r1cs",
+        [CUZK_FORMAT_PTAU] = "ptau",
+        [CUZK_FORMAT_PARAMS] = "params",
+        [CUZK_FORMAT_VK] = "vk",
+        [CUZK_FORMAT_PROOF] = "proof",
+        [CUZK_FORMAT_VK_JSON] = "verification_key.json",
+        [CUZK_FORMAT_PROOF_JSON] = "proof.json",
+        [CUZK_FORMAT_PUBLIC_JSON] = "public.json",
+        [CUZK_FORMAT_JSON] = "json",
+        [CUZK_FORMAT_RAW_WITNESS] = "raw witness",
+        [CUZK_FORMAT_GZIP] = "gzip",
+        [CUZK_FORMAT_HTML] = "html",
+    };
+    size_t i = (size_t)format;
+    return i < sizeof names / sizeof names[0] ? names[i] : "unknown";
+}
+
+void cuzk_format_describe(char *out, size_t out_size, const uint8_t *data, uint64_t size)
+{
+    cuzk_format format = cuzk_format_detect(data, size);
+    if (format == CUZK_FORMAT_EMPTY) {
+        snprintf(out, out_size, "the file is empty");
+        return;
+    }
+    if (format != CUZK_FORMAT_UNKNOWN) {
+        snprintf(out, out_size, "this is %s", words(format));
+        return;
+    }
+    char hex[2 * 4 + 1] = "";
+    for (uint64_t i = 0; i < 4 && i < size; i++) {
+        snprintf(hex + 2 * i, 3, "%02x", data[i]);
+    }
+    snprintf(out, out_size, "unknown kind of file, starting with bytes %s", hex);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "formats/params.h"
+
+#include "base/bytes.h"
+#include "formats/points.h"
+#include "formats/test_key.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { G1_BYTES = 96, G2_BYTES = 192, WRITE_POINTS = 256 };
+
+static uint64_t point_bytes(cuzk_params_array array)
+{
+    return array == CUZK_PARAMS_B_G2 ? G2_BYTES : G1_BYTES;
+}
+
+const char *cuzk_params_array_name(cuzk_params_array array)
+{
+    static const char *const names[CUZK_PARAMS_ARRAY_COUNT] = {"h", "l", "a", "b_g1", "b_g2"};
+    return names[array];
+}
+
+/* Walks the length fields. *end: offset behind the last array. */
+static cuzk_status index_arrays(cuzk_params *p, uint64_t *end, const uint8_t *data, uint64_t size,
+                                cuzk_error *err)
+{
+    CUZK_FAIL_IF(size < CUZK_VK_HEAD_BYTES, err, CUZK_E_TRUNCATED,
+                 "params file: %" PRIu64 " bytes, the verifying key's head alone has %d", size,
+                 CUZK_VK_HEAD_BYTES);
+    p->vk = data;
+    p->n_ic = cuzk_load_u32_be(data + CUZK_VK_HEAD_BYTES - 4);
+    /* counts are 32 bits and points below 2^8 bytes: sums stay far below 2^64 */
+    uint64_t offset = cuzk_vk_file_bytes(p->n_ic);
+    CUZK_FAIL_IF(offset > size, err, CUZK_E_TRUNCATED,
+                 "params file truncated: %" PRIu32 " input commitments (ic) should end at %" PRIu64
+                 ", file size is %" PRIu64,
+                 p->n_ic, offset, size);
+    for (int k = 0; k < CUZK_PARAMS_ARRAY_COUNT; k++) {
+        const char *name = cuzk_params_array_name(k);
+        CUZK_FAIL_IF(size - offset < 4, err, CUZK_E_TRUNCATED,
+                     "params file truncated: the length of array %s should stand at %" PRIu64
+                     ", file size is %" PRIu64,
+                     name, offset, size);
+        uint32_t n = cuzk_load_u32_be(data + offset);
+        offset += 4;
+        uint64_t n_bytes = n * point_bytes(k);
+        CUZK_FAIL_IF(size - offset < n_bytes, err, CUZK_E_TRUNCATED,
+                     "params file truncated: array %s (%" PRIu32 " points) should end at %" PRIu64
+                     ", file size is %" PRIu64,
+                     name, n, offset + n_bytes, size);
+        p->arrays[k].offset = offset;
+        p->arrays[k].n = n;
+        p->arrays[k].data = data + offset;
+        offset += n_bytes;
+    }
+    *end = offset;
+    return CUZK_OK;
+}
+
+static bool ends_well(const uint8_t *data, uint64_t size, uint64_t end, bool *marked)
+{
+    *marked = cuzk_test_key_is_mark(data + end, size - end);
+    return *marked || end == size;
+}
+
+uint64_t cuzk_params_file_bytes(const uint8_t *data, uint64_t size)
+{
+    cuzk_params p;
+    uint64_t end;
+    bool marked;
+    bool good = index_arrays(&p, &end, data, size, NULL) == CUZK_OK && p.n_ic > 0 &&
+                ends_well(data, size, end, &marked);
+    return good ? end : 0;
+}
+
+static cuzk_status check_counts(cuzk_params *p, cuzk_error *err)
+{
+    uint64_t n_h = p->arrays[CUZK_PARAMS_H].n;
+    uint64_t n_l = p->arrays[CUZK_PARAMS_L].n;
+    uint64_t n_a = p->arrays[CUZK_PARAMS_A].n;
+    uint64_t n_b = p->arrays[CUZK_PARAMS_B_G1].n;
+    uint64_t n_vars = p->n_ic + n_l;
+    CUZK_FAIL_IF(p->n_ic == 0, err, CUZK_E_FORMAT,
+                 "params file: no input commitments, expected at least the one of the constant 1");
+    CUZK_FAIL_IF((n_h & (n_h + 1)) != 0, err, CUZK_E_FORMAT,
+                 "params file: array h has %" PRIu64 " points, expected a power of two less 1",
+                 n_h);
+    p->lg_domain = (unsigned)__builtin_popcountll(n_h);
+    CUZK_FAIL_IF(p->lg_domain >= p->curve->two_adicity, err, CUZK_E_UNSUPPORTED,
+                 "params file: array h is for a domain of 2^%u, the largest domain is 2^%u",
+                 p->lg_domain, p->curve->two_adicity - 1);
+    p->domain_size = (uint32_t)(n_h + 1);
+    CUZK_FAIL_IF(n_a < p->n_ic || n_a > n_vars, err, CUZK_E_FORMAT,
+                 "params file: array a has %" PRIu64 " points, expected %" PRIu32 " to %" PRIu64
+                 " (%" PRIu32 " inputs, %" PRIu64 " private variables)",
+                 n_a, p->n_ic, n_vars, p->n_ic, n_l);
+    CUZK_FAIL_IF(n_b > n_vars, err, CUZK_E_FORMAT,
+                 "params file: array b_g1 has %" PRIu64 " points, expected at most %" PRIu64
+                 " (%" PRIu32 " inputs, %" PRIu64 " private variables)",
+                 n_b, n_vars, p->n_ic, n_l);
+    CUZK_FAIL_IF(p->arrays[CUZK_PARAMS_B_G2].n != n_b, err, CUZK_E_FORMAT,
+                 "params file: array b_g2 has %" PRIu32 " points, b_g1 has %" PRIu64
+                 ", expected as many",
+                 p->arrays[CUZK_PARAMS_B_G2].n, n_b);
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_params_open(cuzk_params *out, const uint8_t *data, uint64_t size, cuzk_error *err)
+{
+    cuzk_params p;
+    memset(&p, 0, sizeof p);
+    p.curve = cuzk_curve_get(CUZK_CURVE_BLS12_381);
+    uint64_t end;
+    CUZK_TRY(index_arrays(&p, &end, data, size, err));
+    CUZK_FAIL_IF(!ends_well(data, size, end, &p.is_test_key), err, CUZK_E_FORMAT,
+                 "params file: the last array ends at %" PRIu64 ", file size is %" PRIu64, end,
+                 size);
+    CUZK_TRY(check_counts(&p, err));
+    *out = p;
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_params_vk(cuzk_vk *out, const cuzk_params *params, cuzk_pool *pool,
+                           cuzk_error *err)
+{
+    CUZK_TRY(cuzk_vk_read(out, params->vk, cuzk_vk_file_bytes(params->n_ic), pool, err));
+    out->is_test_key = params->is_test_key;
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_params_decode(void *out, const cuzk_params *params, cuzk_params_array array,
+                               uint64_t first, uint64_t n, bool check_subgroup, cuzk_pool *pool,
+                               cuzk_error *err)
+{
+    char what[32];
+    snprintf(what, sizeof what, "params, array %s", cuzk_params_array_name(array));
+    uint64_t n_array = params->arrays[array].n;
+    CUZK_FAIL_IF(first > n_array || n > n_array - first, err, CUZK_E_ARGUMENT,
+                 "%s: points %" PRIu64 " to %" PRIu64 " asked for, there are %" PRIu64, what, first,
+                 first + n, n_array);
+    const uint8_t *in = params->arrays[array].data + first * point_bytes(array);
+    return cuzk_points_decode(params->curve, array == CUZK_PARAMS_B_G2 ? CUZK_G2 : CUZK_G1, out, in,
+                              n, first, check_subgroup ? CUZK_POINTS_SUBGROUP : 0, what, pool, err);
+}
+
+static cuzk_status write_array(FILE *f, const cuzk_curve *curve, cuzk_params_array array,
+                               const void *points, uint32_t n, cuzk_error *err)
+{
+    const cuzk_group *g = &curve->g[array == CUZK_PARAMS_B_G2 ? CUZK_G2 : CUZK_G1];
+    uint8_t buffer[WRITE_POINTS * G2_BYTES];
+    cuzk_store_u32_be(buffer, n);
+    fwrite(buffer, 1, 4, f);
+    for (uint64_t i = 0; i < n; i += WRITE_POINTS) {
+        uint64_t batch = n - i < WRITE_POINTS ? n - i : WRITE_POINTS;
+        for (uint64_t k = 0; k < batch; k++) {
+            const uint8_t *p = (const uint8_t *)points + (i + k) * g->affine_bytes;
+            CUZK_FAIL_IF(g->affine_is_infinity(p), err, CUZK_E_ARGUMENT,
+                         "writing params, array %s: point %" PRIu64 " is at infinity",
+                         cuzk_params_array_name(array), i + k);
+            g->encode(buffer + k * g->affine_bytes, p, CUZK_POINT_UNCOMPRESSED);
+        }
+        if (fwrite(buffer, g->affine_bytes, (size_t)batch, f) != batch) {
+            return CUZK_FAIL(err, CUZK_E_FILE,
+                             "writing params, array %s: write error at point %" PRIu64,
+                             cuzk_params_array_name(array), i);
+        }
+    }
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_params_write(FILE *file, const cuzk_params_write_params *params, cuzk_error *err)
+{
+    uint64_t n_vk = cuzk_vk_file_bytes(params->vk->n_ic);
+    uint8_t *vk = malloc((size_t)n_vk);
+    CUZK_FAIL_IF(vk == NULL, err, CUZK_E_MEMORY, "writing params: no memory for %" PRIu64 " bytes",
+                 n_vk);
+    cuzk_status status = cuzk_vk_write(vk, n_vk, params->vk, err);
+    if (status == CUZK_OK && fwrite(vk, 1, (size_t)n_vk, file) != n_vk) {
+        status = CUZK_FAIL(err, CUZK_E_FILE, "writing params: write error in the verifying key");
+    }
+    free(vk);
+    for (int k = 0; k < CUZK_PARAMS_ARRAY_COUNT && status == CUZK_OK; k++) {
+        status = write_array(file, params->vk->curve, k, params->arrays[k].points,
+                             params->arrays[k].n, err);
+    }
+    CUZK_TRY(status);
+    if (params->test_mark) {
+        fwrite(CUZK_TEST_KEY_MARK, 1, CUZK_TEST_KEY_MARK_BYTES, file);
+    }
+    CUZK_FAIL_IF(fflush(file) != 0 || ferror(file), err, CUZK_E_FILE,
+                 "writing params: write error");
+    return CUZK_OK;
+}
