@@ -13,13 +13,13 @@ static const struct {
     size_t member;
     size_t offset; /* in the 192 bytes */
 } points[] = {
-    {"A", CUZK_G1, offsetof(cuzk_proof, a), 0},
-    {"B", CUZK_G2, offsetof(cuzk_proof, b), 48},
-    {"C", CUZK_G1, offsetof(cuzk_proof, c), 144},
+    {"A", CUZK_G1, offsetof(cuzk_proof_points, a), 0},
+    {"B", CUZK_G2, offsetof(cuzk_proof_points, b), 48},
+    {"C", CUZK_G1, offsetof(cuzk_proof_points, c), 144},
 };
 enum { N_POINTS = 3 };
 
-cuzk_status cuzk_proof_check(const cuzk_proof *proof, cuzk_error *err)
+cuzk_status cuzk_proof_points_check(const cuzk_proof_points *proof, cuzk_error *err)
 {
     for (int i = 0; i < N_POINTS; i++) {
         const cuzk_group *g = &proof->curve->g[points[i].group];
@@ -34,12 +34,12 @@ cuzk_status cuzk_proof_check(const cuzk_proof *proof, cuzk_error *err)
     return CUZK_OK;
 }
 
-cuzk_status cuzk_proof_read(cuzk_proof *out, const uint8_t *bytes, uint64_t n_bytes,
-                            cuzk_error *err)
+cuzk_status cuzk_proof_points_read(cuzk_proof_points *out, const uint8_t *bytes, uint64_t n_bytes,
+                                   cuzk_error *err)
 {
     CUZK_FAIL_IF(n_bytes != CUZK_PROOF_BYTES, err, CUZK_E_TRUNCATED,
                  "proof: %" PRIu64 " bytes, expected %d", n_bytes, CUZK_PROOF_BYTES);
-    cuzk_proof proof;
+    cuzk_proof_points proof;
     memset(&proof, 0, sizeof proof);
     proof.curve = cuzk_curve_get(CUZK_CURVE_BLS12_381);
     for (int i = 0; i < N_POINTS; i++) {
@@ -55,7 +55,7 @@ cuzk_status cuzk_proof_read(cuzk_proof *out, const uint8_t *bytes, uint64_t n_by
     return CUZK_OK;
 }
 
-cuzk_status cuzk_proof_count(uint64_t *n_proofs, uint64_t n_bytes, cuzk_error *err)
+cuzk_status cuzk_proof_points_count(uint64_t *n_proofs, uint64_t n_bytes, cuzk_error *err)
 {
     CUZK_FAIL_IF(n_bytes == 0 || n_bytes % CUZK_PROOF_BYTES != 0, err, CUZK_E_FORMAT,
                  "proof: %" PRIu64 " bytes, expected a multiple of %d", n_bytes, CUZK_PROOF_BYTES);
@@ -63,8 +63,8 @@ cuzk_status cuzk_proof_count(uint64_t *n_proofs, uint64_t n_bytes, cuzk_error *e
     return CUZK_OK;
 }
 
-cuzk_status cuzk_proof_write(uint8_t out[CUZK_PROOF_BYTES], const cuzk_proof *proof,
-                             cuzk_error *err)
+cuzk_status cuzk_proof_points_write(uint8_t out[CUZK_PROOF_BYTES], const cuzk_proof_points *proof,
+                                    cuzk_error *err)
 {
     CUZK_FAIL_IF(proof->curve->id != CUZK_CURVE_BLS12_381, err, CUZK_E_ARGUMENT,
                  "writing a proof of 192 bytes: it is over %s, this form exists for bls12_381 only",

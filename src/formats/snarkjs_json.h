@@ -41,12 +41,12 @@ typedef enum {
 cuzk_status cuzk_vk_from_json(cuzk_vk *out, const uint8_t *data, uint64_t size, unsigned *notes,
                               cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Read a proof and check its points (cuzk_proof_check).
+/** Read a proof and check its points (cuzk_proof_points_check).
  *
  *  curve: the verifying key's, which a "curve" in the text must not contradict; NULL: the text must
  *  name it. notes: may be NULL. Errors: E_FORMAT, E_TRUNCATED, E_UNSUPPORTED, E_MISMATCH (another
  *  curve), E_INVALID_PROOF (a coordinate not below p, a point off the curve or subgroup). */
-cuzk_status cuzk_proof_from_json(cuzk_proof *out, const uint8_t *data, uint64_t size,
+cuzk_status cuzk_proof_from_json(cuzk_proof_points *out, const uint8_t *data, uint64_t size,
                                  const cuzk_curve *curve, unsigned *notes,
                                  cuzk_error *err) CUZK_WARN_UNUSED;
 
@@ -66,7 +66,7 @@ cuzk_status cuzk_public_from_json(uint8_t *values, uint64_t n_values, const uint
 void cuzk_vk_to_json(cuzk_text *text, const cuzk_vk *vk);
 
 /** Append a proof. */
-void cuzk_proof_to_json(cuzk_text *text, const cuzk_proof *proof, cuzk_json_style style);
+void cuzk_proof_to_json(cuzk_text *text, const cuzk_proof_points *proof, cuzk_json_style style);
 
 /** Append public values, 32 canonical bytes each. None: "[]". */
 void cuzk_public_to_json(cuzk_text *text, const uint8_t *values, uint64_t n_values,
@@ -81,7 +81,7 @@ uint64_t cuzk_proof_json_bytes_max(const cuzk_curve *curve, cuzk_json_style styl
 /** Append the arguments of snarkjs's Solidity verifier: a, b, c and the public values, hexadecimal
  *  of at least 64 digits, G2 coordinates with the u-coefficient first. No newline. Points are not
  *  at infinity. */
-void cuzk_calldata_write(cuzk_text *text, const cuzk_proof *proof, const uint8_t *values,
+void cuzk_calldata_write(cuzk_text *text, const cuzk_proof_points *proof, const uint8_t *values,
                          uint64_t n_values);
 
 #endif

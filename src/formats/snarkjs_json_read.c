@@ -463,7 +463,7 @@ static cuzk_status scan_proof(reader *r, const uint8_t *data, uint64_t size,
     return CUZK_OK;
 }
 
-cuzk_status cuzk_proof_from_json(cuzk_proof *out, const uint8_t *data, uint64_t size,
+cuzk_status cuzk_proof_from_json(cuzk_proof_points *out, const uint8_t *data, uint64_t size,
                                  const cuzk_curve *curve, unsigned *notes, cuzk_error *err)
 {
     CUZK_TRY(expect_format(data, size, CUZK_FORMAT_PROOF_JSON, err));
@@ -473,7 +473,7 @@ cuzk_status cuzk_proof_from_json(cuzk_proof *out, const uint8_t *data, uint64_t 
                 .out_of_range = CUZK_E_INVALID_PROOF,
                 .err = err};
     CUZK_TRY(scan_proof(&r, data, size, curve));
-    cuzk_proof proof;
+    cuzk_proof_points proof;
     memset(&proof, 0, sizeof proof);
     proof.curve = r.curve;
     int which;
@@ -492,7 +492,7 @@ cuzk_status cuzk_proof_from_json(cuzk_proof *out, const uint8_t *data, uint64_t 
             CUZK_TRY(read_point(&r, &t, CUZK_G1, "pi_c", &proof.c));
         }
     }
-    CUZK_TRY(cuzk_proof_check(&proof, err));
+    CUZK_TRY(cuzk_proof_points_check(&proof, err));
     if (notes != NULL) {
         *notes = r.notes;
     }

@@ -183,7 +183,7 @@ void cuzk_vk_to_json(cuzk_text *text, const cuzk_vk *vk)
     close_container(&e, "}");
 }
 
-void cuzk_proof_to_json(cuzk_text *text, const cuzk_proof *proof, cuzk_json_style style)
+void cuzk_proof_to_json(cuzk_text *text, const cuzk_proof_points *proof, cuzk_json_style style)
 {
     emitter e = {.text = text, .curve = proof->curve, .style = style};
     open_container(&e, "{");
@@ -265,7 +265,7 @@ static void put_words(cuzk_text *text, const cuzk_curve *curve, const uint8_t *f
     cuzk_text_put(text, "]");
 }
 
-void cuzk_calldata_write(cuzk_text *text, const cuzk_proof *proof, const uint8_t *values,
+void cuzk_calldata_write(cuzk_text *text, const cuzk_proof_points *proof, const uint8_t *values,
                          uint64_t n_values)
 {
     const cuzk_curve *c = proof->curve;
