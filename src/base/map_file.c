@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -60,72 +58,12 @@ void cuzk_map_file_drop(const void *data, uint64_t n_bytes)
     }
 }
 
-cuzk_status cuzk_out_file_open(cuzk_out_file *out, const char *path, cuzk_error *err)
-{
-    memset(out, 0, sizeof *out);
-    cuzk_out_file o = {NULL, strdup(path), NULL};
-    if (o.path == NULL || asprintf(&o.temporary, "%s.tmp-XXXXXX", path) < 0) {
-        free(o.path);
-        return CUZK_FAIL(err, CUZK_E_MEMORY, "writing \"%s\": out of memory", path);
-    }
-    int fd = mkostemp(o.temporary, O_CLOEXEC);
-    o.file = fd < 0 ? NULL : fdopen(fd, "wb");
-    if (o.file == NULL) {
-        int e = errno;
-        if (fd >= 0) {
-            close(fd);
-            unlink(o.temporary);
-        }
-        free(o.path);
-        free(o.temporary);
-        return CUZK_FAIL(err, CUZK_E_FILE, "writing \"%s\": %s", path, strerror(e));
-    }
-    /* mkostemp gives 0600; the final file gets what open would have given */
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(fd, 0666 & ~mask);
-    *out = o;
-    return CUZK_OK;
-}
-
-cuzk_status cuzk_out_file_commit(cuzk_out_file *out, cuzk_error *err)
-{
-    bool failed = ferror(out->file) != 0;
-    errno = failed ? EIO : 0;
-    /* close reports what a full or remote disk noticed late */
-    failed = fclose(out->file) != 0 || failed;
-    failed = failed || rename(out->temporary, out->path) != 0;
-    int e = errno;
-    out->file = NULL;
-    cuzk_status status = CUZK_OK;
-    if (failed) {
-        status = CUZK_FAIL(err, CUZK_E_FILE, "writing \"%s\": %s", out->path,
-                           strerror(e != 0 ? e : EIO));
-        unlink(out->temporary);
-    }
-    free(out->temporary);
-    free(out->path);
-    memset(out, 0, sizeof *out);
-    return status;
-}
-
-void cuzk_out_file_abort(cuzk_out_file *out)
-{
-    if (out->file != NULL) {
-        fclose(out->file);
-        unlink(out->temporary);
-    }
-    free(out->temporary);
-    free(out->path);
-    memset(out, 0, sizeof *out);
-}
-
 cuzk_status cuzk_write_file(const char *path, const void *data, size_t n_bytes, cuzk_error *err)
 {
     cuzk_out_file out;
     CUZK_TRY(cuzk_out_file_open(&out, path, err));
     if (n_bytes > 0) {
-        fwrite(data, 1, n_bytes, out.file);
+        fwrite(data, 1, n_bytes, out.file); /* commit reports a failure */
     }
     return cuzk_out_file_commit(&out, err);
 }

@@ -3,10 +3,10 @@
 #ifndef CUZK_BASE_MAP_FILE_H
 #define CUZK_BASE_MAP_FILE_H
 
+#include "base/out_file.h"
 #include "base/status.h"
 
 #include <stdint.h>
-#include <stdio.h>
 
 /* A file mapped read-only. data is NULL when size is 0. */
 typedef struct {
@@ -28,28 +28,10 @@ void cuzk_map_file_close(cuzk_map_file *file);
  *  that they stop counting as resident. The contents stay valid. */
 void cuzk_map_file_drop(const void *data, uint64_t n_bytes);
 
-/** Write n_bytes to `path`: to a temporary file in the same folder, flushed, then renamed over it.
+/** Write n_bytes to `path` through a temporary file (base/out_file.h).
  *
  *  On failure no partial file is left and an older file keeps its content. Errors: E_FILE. */
 cuzk_status cuzk_write_file(const char *path, const void *data, size_t n_bytes,
                             cuzk_error *err) CUZK_WARN_UNUSED;
-
-/* A file being written bit by bit under a temporary name in the same folder. All zero: none. */
-typedef struct {
-    FILE *file;      /* write here */
-    char *path;      /* the name it will have */
-    char *temporary; /* the name it has */
-} cuzk_out_file;
-
-/** Start to write `path`. End with commit or abort. Errors: E_FILE, E_MEMORY. */
-cuzk_status cuzk_out_file_open(cuzk_out_file *out, const char *path,
-                               cuzk_error *err) CUZK_WARN_UNUSED;
-
-/** Flush, close and rename to the final name. *out is zero afterwards. On failure, also of an
- *  earlier write, no partial file is left and an older file keeps its content. Errors: E_FILE. */
-cuzk_status cuzk_out_file_commit(cuzk_out_file *out, cuzk_error *err) CUZK_WARN_UNUSED;
-
-/** Close and remove what was written. Safe on an all-zero struct and after commit. */
-void cuzk_out_file_abort(cuzk_out_file *out);
 
 #endif
