@@ -199,8 +199,3 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-cuzk_status cuzk_out_file_commit(cuzk_out_file *out, cuzk_error *err)
-{
-    return cuzk_out_files_commit(out, 1, err);
-}
