@@ -12,17 +12,21 @@ enum {
     CUZK_POINTS_SUBGROUP = 2        /* also check that the order divides r */
 };
 
+/** Called between pieces of long checks, from the caller's thread. stage: what runs now, a string
+ *  literal. done: 0 … 1. Return false to end the check with E_CANCELLED. */
+typedef bool (*cuzk_check_progress)(void *user, const char *stage, double done);
+
 /** What is wrong with a point, for messages: "coordinate is not below p", … */
 const char *cuzk_point_status_text(cuzk_point_status status);
 
 /** Check n packed affine points (memory form): coordinates below p, on the curve, and what flags
  *  ask for.
  *
- *  what: name for messages, such as "section 5 (A)". Errors: E_FORMAT "what: point I: reason".
- *  Memory: none. */
+ *  first: index of the first point, for messages only. what: name for messages, such as "section 5
+ * (A)". Errors: E_FORMAT "what: point I: reason". Memory: none. */
 cuzk_status cuzk_points_check(const cuzk_curve *curve, cuzk_group_id group, const void *points,
-                              uint64_t n, int flags, const char *what, cuzk_pool *pool,
-                              cuzk_error *err) CUZK_WARN_UNUSED;
+                              uint64_t n, uint64_t first, int flags, const char *what,
+                              cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Number of points at infinity among n packed affine points. */
 uint64_t cuzk_points_count_infinity(const cuzk_curve *curve, cuzk_group_id group,

@@ -5,18 +5,9 @@
 #define CUZK_FORMATS_ZKEY_WRITE_H
 
 #include "formats/vk.h"
+#include "formats/zkey.h"
 
 #include <stdio.h>
-
-/* The queries in the order in which they are written. */
-typedef enum {
-    CUZK_ZKEY_QUERY_H = 0, /* domain_size points of G1 */
-    CUZK_ZKEY_QUERY_C,     /* n_vars - n_public - 1 of G1 */
-    CUZK_ZKEY_QUERY_A,     /* n_vars of G1 */
-    CUZK_ZKEY_QUERY_B1,    /* n_vars of G1 */
-    CUZK_ZKEY_QUERY_B2,    /* n_vars of G2 */
-    CUZK_ZKEY_QUERY_COUNT
-} cuzk_zkey_query;
 
 typedef struct {
     const cuzk_vk *vk; /* with G1 pair; ic is section 3; borrowed for begin */
