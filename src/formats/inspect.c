@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "formats/detect.h"
 #include "formats/params.h"
+#include "formats/points.h"
 #include "formats/proof.h"
 #include "formats/r1cs_file.h"
 #include "formats/sections.h"
@@ -170,8 +171,7 @@ static cuzk_status inspect_zkey(const inspection *in)
     warn_no_phase2(in, key.no_phase2);
     warn_test_key(in, key.is_test_key);
     if (in->options->deep) {
-        CUZK_TRY(cuzk_zkey_check(&key, in->options->pool, in->options->progress,
-                                 in->options->progress_user, in->err));
+        CUZK_TRY(cuzk_zkey_check(&key, in->options->pool, in->options->reporter, in->err));
         put_infinities(in, &key);
         put_fact(in, "checked",
                  "every coefficient in range, every point on its curve and in its "
@@ -300,8 +300,7 @@ static cuzk_status inspect_params(const inspection *in)
     warn_test_key(in, vk.is_test_key);
     cuzk_vk_clear(&vk);
     if (in->options->deep) {
-        CUZK_TRY(cuzk_params_check(&p, in->options->pool, in->options->progress,
-                                   in->options->progress_user, in->err));
+        CUZK_TRY(cuzk_params_check(&p, in->options->pool, in->options->reporter, in->err));
         put_fact(in, "checked", "every point on its curve and in its subgroup, none at infinity");
     }
     return CUZK_OK;

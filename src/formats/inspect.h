@@ -5,7 +5,7 @@
 #define CUZK_FORMATS_INSPECT_H
 
 #include "base/pool.h"
-#include "formats/points.h"
+#include "base/progress.h"
 
 /* Values as in the public API's cuzk_report_kind. */
 typedef enum {
@@ -24,9 +24,8 @@ typedef void (*cuzk_inspect_sink)(void *user, cuzk_inspect_kind kind, const char
 typedef struct {
     bool deep; /* also read every value: ranges, points on the curve and in the subgroup, numbers of
                   points at infinity, of zeros and ones; for large keys minutes */
-    cuzk_pool *pool;              /* for deep; may be NULL */
-    cuzk_check_progress progress; /* for deep; may be NULL */
-    void *progress_user;
+    cuzk_pool *pool;               /* for deep; may be NULL */
+    const cuzk_reporter *reporter; /* for deep; may be NULL */
 } cuzk_inspect_options;
 
 /** Report on the bytes of a file. Lines come in a fixed order, "format" first.

@@ -9,8 +9,8 @@
 #define CUZK_FORMATS_PARAMS_H
 
 #include "base/pool.h"
+#include "base/progress.h"
 #include "curve/curve.h"
-#include "formats/points.h"
 #include "formats/vk.h"
 
 #include <stdio.h>
@@ -77,8 +77,7 @@ cuzk_status cuzk_params_decode(void *out, const cuzk_params *params, cuzk_params
 /** Check every point: range, curve, subgroup, not infinity. Minutes for large keys. progress: may
  * be NULL. Memory: a constant. Errors: E_FORMAT with array and index; E_CANCELLED; E_MEMORY. */
 cuzk_status cuzk_params_check(const cuzk_params *params, cuzk_pool *pool,
-                              cuzk_check_progress progress, void *user,
-                              cuzk_error *err) CUZK_WARN_UNUSED;
+                              const cuzk_reporter *reporter, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /* What cuzk_params_write needs: the verifying key and packed affine arrays in memory form. */
 typedef struct {

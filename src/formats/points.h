@@ -12,10 +12,6 @@ enum {
     CUZK_POINTS_SUBGROUP = 2        /* also check that the order divides r */
 };
 
-/** Called between pieces of long checks, from the caller's thread. stage: what runs now, a string
- *  literal. done: 0 … 1. Return false to end the check with E_CANCELLED. */
-typedef bool (*cuzk_check_progress)(void *user, const char *stage, double done);
-
 /** What is wrong with a point, for messages: "coordinate is not below p", … */
 const char *cuzk_point_status_text(cuzk_point_status status);
 

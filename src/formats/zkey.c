@@ -282,31 +282,29 @@ void cuzk_zkey_queries(const cuzk_zkey *key, cuzk_zkey_query_view out[CUZK_ZKEY_
     memcpy(out, views, sizeof views);
 }
 
-cuzk_status cuzk_zkey_check(const cuzk_zkey *key, cuzk_pool *pool, cuzk_check_progress progress,
-                            void *user, cuzk_error *err)
+cuzk_status cuzk_zkey_check(const cuzk_zkey *key, cuzk_pool *pool, const cuzk_reporter *reporter,
+                            cuzk_error *err)
 {
     enum { SLICE_POINTS = 1 << 16 };
     cuzk_zkey_query_view queries[CUZK_ZKEY_QUERY_COUNT];
     cuzk_zkey_queries(key, queries);
-    double total = 0;
+    uint64_t total = 0;
     for (int i = 0; i < CUZK_ZKEY_QUERY_COUNT; i++) {
-        total += (double)queries[i].n;
+        total += queries[i].n;
     }
     CUZK_TRY(cuzk_zkey_check_coeffs(key, pool, err));
     CUZK_TRY(cuzk_vk_check(&key->vk, pool, err));
-    double done = 0;
+    uint64_t done = 0;
     for (int i = 0; i < CUZK_ZKEY_QUERY_COUNT; i++) {
         const cuzk_zkey_query_view *q = &queries[i];
         size_t each = key->curve->g[q->group].affine_bytes;
         for (uint64_t first = 0; first < q->n; first += SLICE_POINTS) {
             uint64_t n = q->n - first < SLICE_POINTS ? q->n - first : SLICE_POINTS;
-            CUZK_FAIL_IF(progress != NULL && !progress(user, q->name, done / total), err,
-                         CUZK_E_CANCELLED, "checking %s: cancelled at point %" PRIu64, q->name,
-                         first);
+            CUZK_TRY(cuzk_report_progress(reporter, q->name, done, total, err));
             CUZK_TRY(cuzk_points_check(key->curve, q->group, q->points + first * each, n, first,
                                        CUZK_POINTS_ALLOW_INFINITY | CUZK_POINTS_SUBGROUP, q->name,
                                        pool, err));
-            done += (double)n;
+            done += n;
         }
     }
     return CUZK_OK;

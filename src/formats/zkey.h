@@ -9,8 +9,8 @@
 
 #include "base/bytes.h"
 #include "base/pool.h"
+#include "base/progress.h"
 #include "curve/curve.h"
-#include "formats/points.h"
 #include "formats/sections.h"
 #include "formats/vk.h"
 
@@ -111,9 +111,9 @@ typedef struct {
 void cuzk_zkey_queries(const cuzk_zkey *key, cuzk_zkey_query_view out[CUZK_ZKEY_QUERY_COUNT]);
 
 /** Check everything: coefficients, and every point of every section on the curve and in the
- *  subgroup. Minutes for large keys. progress: may be NULL. Errors: E_FORMAT with section and
+ *  subgroup. Minutes for large keys. reporter: may be NULL. Errors: E_FORMAT with section and
  * index; E_CANCELLED. */
-cuzk_status cuzk_zkey_check(const cuzk_zkey *key, cuzk_pool *pool, cuzk_check_progress progress,
-                            void *user, cuzk_error *err) CUZK_WARN_UNUSED;
+cuzk_status cuzk_zkey_check(const cuzk_zkey *key, cuzk_pool *pool, const cuzk_reporter *reporter,
+                            cuzk_error *err) CUZK_WARN_UNUSED;
 
 #endif
