@@ -20,7 +20,10 @@ KERNELS(DECLARE)
 KERNELS_X86(DECLARE)
 #endif
 
-#define PAIR(path) {&cuzk_bn254_##path##_ntt_kernel, &cuzk_bls12_381_##path##_ntt_kernel}
+#define PAIR(path)                                                                                 \
+    {                                                                                              \
+        &cuzk_bn254_##path##_ntt_kernel, &cuzk_bls12_381_##path##_ntt_kernel                       \
+    }
 
 static const cuzk_ntt_kernel *const kernels[CUZK_CPU_PATH_COUNT][2] = {
     [CUZK_CPU_PORTABLE] = PAIR(portable),
@@ -197,8 +200,7 @@ cuzk_status cuzk_quotient_plain(const cuzk_domain *domain, void *out, cuzk_fr *a
                                 void *ws, cuzk_pool *pool, cuzk_error *err)
 {
     (void)err;
-    cuzk_quotient_form form =
-        domain->has_half_root ? CUZK_QUOTIENT_PLAIN : CUZK_QUOTIENT_TEXTBOOK;
+    cuzk_quotient_form form = domain->has_half_root ? CUZK_QUOTIENT_PLAIN : CUZK_QUOTIENT_TEXTBOOK;
     domain->kernel->quotient(domain, form, out, a, b, ws, pool);
     return CUZK_OK;
 }

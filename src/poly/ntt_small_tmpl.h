@@ -76,8 +76,7 @@ static void small_quotient(const struct cuzk_domain *d, cuzk_quotient_form form,
     size_t n = (size_t)1 << d->lg_n;
     fr c[SMALL_MAX];
     fr *all[3] = {a, b, c};
-    const fr *shift =
-        (const fr *)(form == CUZK_QUOTIENT_TEXTBOOK ? &d->shift : &d->half_root);
+    const fr *shift = (const fr *)(form == CUZK_QUOTIENT_TEXTBOOK ? &d->shift : &d->half_root);
     for (size_t i = 0; i < n; i++) {
         fr_mul(&c[i], &a[i], &b[i]);
     }

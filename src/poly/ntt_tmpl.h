@@ -51,12 +51,12 @@ typedef enum { FROM_ELEMENTS, FROM_PRODUCTS, FROM_CHUNKS, FROM_RUN } source_kind
 
 typedef struct {
     source_kind kind;
-    const fr *a, *b;      /* FROM_ELEMENTS, FROM_PRODUCTS: oct i is at a[i·step] (times b[…]) */
-    size_t step;          /* FROM_CHUNKS: chunk (i / 8)·tile_step + (i mod 8)·step */
+    const fr *a, *b; /* FROM_ELEMENTS, FROM_PRODUCTS: oct i is at a[i·step] (times b[…]) */
+    size_t step;     /* FROM_CHUNKS: chunk (i / 8)·tile_step + (i mod 8)·step */
     size_t tile_step;
     const chunk *chunks;
-    const oct *run;       /* FROM_RUN: the result of an earlier run of the same length */
-    bool inverse;         /* … which is picked at -i */
+    const oct *run; /* FROM_RUN: the result of an earlier run of the same length */
+    bool inverse;   /* … which is picked at -i */
     unsigned lg;
 } source;
 
@@ -204,8 +204,7 @@ typedef struct {
 } tiles;
 
 /* Multiply result k by series[k] and store in tiles. */
-static void put_tiles(const tiles *to, const oct *buf, unsigned lg, bool inverse,
-                      const oct *series)
+static void put_tiles(const tiles *to, const oct *buf, unsigned lg, bool inverse, const oct *series)
 {
     for (size_t g = 0; g < (size_t)1 << (lg - 3); g++) {
         oct rows[8];
@@ -277,8 +276,8 @@ static void make_factors(struct cuzk_domain *d, cuzk_fr *tmp)
     }
 }
 
-/* Factors of a shifted run of length 2^lg (lg ≤ lg_cols): evaluation at shift·(powers of the root of
- * order 2^lg). tmp: 2^(lg-1) elements. */
+/* Factors of a shifted run of length 2^lg (lg ≤ lg_cols): evaluation at shift·(powers of the root
+ * of order 2^lg). tmp: 2^(lg-1) elements. */
 static void make_shifted_factors(const struct cuzk_domain *d, factor *f, unsigned lg,
                                  const fr *shift, fr *tmp)
 {

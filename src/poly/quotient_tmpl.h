@@ -219,8 +219,8 @@ static void quotient_large(const struct cuzk_domain *d, cuzk_quotient_form form,
                         .lane_base = one,
                         .root = *(const fr *)&d->root_inv,
                         .step_base = one};
-    q.twist_b = (twist){
-        .scale = one, .lane_base = *shift, .root = *(const fr *)&d->root, .step_base = one};
+    q.twist_b =
+        (twist){.scale = one, .lane_base = *shift, .root = *(const fr *)&d->root, .step_base = one};
     if (form == CUZK_QUOTIENT_CIRCOM) {
         oct_circom_scale(&q.twist_b.scale);
     } else {
