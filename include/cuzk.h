@@ -303,6 +303,11 @@ CUZK_API size_t cuzk_vkey_size(const cuzk_vkey *vkey, cuzk_form form);
 CUZK_API cuzk_status cuzk_vkey_write(const cuzk_vkey *vkey, void *out, size_t out_bytes,
                                      cuzk_form form, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Write the verifying key to a file, through a temporary one. Errors: E_FILE; E_ARGUMENT (the
+ *  form). */
+CUZK_API cuzk_status cuzk_vkey_write_file(const cuzk_vkey *vkey, const char *path, cuzk_form form,
+                                          cuzk_error *err) CUZK_WARN_UNUSED;
+
 /** Verify one proof.
  *
  *  proof: proof.json, or 192 bytes in bellperson's form. public_values: public.json.

@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -60,48 +58,12 @@ void cuzk_map_file_drop(const void *data, uint64_t n_bytes)
     }
 }
 
-static int write_all(int fd, const uint8_t *p, size_t n)
-{
-    while (n > 0) {
-        ssize_t k = write(fd, p, n);
-        if (k < 0 && errno == EINTR) {
-            continue;
-        }
-        if (k <= 0) {
-            return k < 0 ? errno : EIO;
-        }
-        p += k;
-        n -= (size_t)k;
-    }
-    return 0;
-}
-
 cuzk_status cuzk_write_file(const char *path, const void *data, size_t n_bytes, cuzk_error *err)
 {
-    size_t n_path = strlen(path);
-    char *temporary = malloc(n_path + 12);
-    CUZK_FAIL_IF(temporary == NULL, err, CUZK_E_MEMORY, "writing \"%s\": out of memory", path);
-    memcpy(temporary, path, n_path);
-    memcpy(temporary + n_path, ".tmp-XXXXXX", 12);
-    int fd = mkostemp(temporary, O_CLOEXEC);
-    int e = fd < 0 ? errno : 0;
-    if (fd >= 0) {
-        mode_t mask = umask(0);
-        umask(mask);
-        fchmod(fd, 0666 & ~mask);
-        e = write_all(fd, data, n_bytes);
-        /* close reports what a full or remote disk noticed late */
-        if (close(fd) != 0 && e == 0) {
-            e = errno;
-        }
-        if (e == 0 && rename(temporary, path) != 0) {
-            e = errno;
-        }
-        if (e != 0) {
-            unlink(temporary);
-        }
+    cuzk_out_file out;
+    CUZK_TRY(cuzk_out_file_open(&out, path, err));
+    if (n_bytes > 0) {
+        fwrite(data, 1, n_bytes, out.file); /* commit reports a failure */
     }
-    free(temporary);
-    CUZK_FAIL_IF(e != 0, err, CUZK_E_FILE, "writing \"%s\": %s", path, strerror(e));
-    return CUZK_OK;
+    return cuzk_out_file_commit(&out, err);
 }

@@ -144,6 +144,36 @@ cuzk_status cuzk_params_decode(void *out, const cuzk_params *params, cuzk_params
                               n, first, check_subgroup ? CUZK_POINTS_SUBGROUP : 0, what, pool, err);
 }
 
+cuzk_status cuzk_params_check(const cuzk_params *params, cuzk_pool *pool,
+                              const cuzk_reporter *reporter, cuzk_error *err)
+{
+    enum { SLICE_POINTS = 1 << 14 };
+    cuzk_vk vk;
+    CUZK_TRY(cuzk_params_vk(&vk, params, pool, err));
+    cuzk_vk_clear(&vk);
+    uint64_t total = 0;
+    for (int k = 0; k < CUZK_PARAMS_ARRAY_COUNT; k++) {
+        total += params->arrays[k].n;
+    }
+    void *decoded = malloc((size_t)SLICE_POINTS * G2_BYTES);
+    CUZK_FAIL_IF(decoded == NULL, err, CUZK_E_MEMORY, "checking params: out of memory");
+    cuzk_status status = CUZK_OK;
+    uint64_t done = 0;
+    for (int k = 0; k < CUZK_PARAMS_ARRAY_COUNT; k++) {
+        uint64_t n_array = params->arrays[k].n;
+        for (uint64_t first = 0; first < n_array && status == CUZK_OK; first += SLICE_POINTS) {
+            uint64_t n = n_array - first < SLICE_POINTS ? n_array - first : SLICE_POINTS;
+            status = cuzk_report_progress(reporter, cuzk_params_array_name(k), done, total, err);
+            if (status == CUZK_OK) {
+                status = cuzk_params_decode(decoded, params, k, first, n, true, pool, err);
+            }
+            done += n;
+        }
+    }
+    free(decoded);
+    return status;
+}
+
 static cuzk_status write_array(FILE *f, const cuzk_curve *curve, cuzk_params_array array,
                                const void *points, uint32_t n, cuzk_error *err)
 {

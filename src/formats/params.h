@@ -9,6 +9,7 @@
 #define CUZK_FORMATS_PARAMS_H
 
 #include "base/pool.h"
+#include "base/progress.h"
 #include "curve/curve.h"
 #include "formats/vk.h"
 
@@ -72,6 +73,11 @@ cuzk_status cuzk_params_vk(cuzk_vk *out, const cuzk_params *params, cuzk_pool *p
 cuzk_status cuzk_params_decode(void *out, const cuzk_params *params, cuzk_params_array array,
                                uint64_t first, uint64_t n, bool check_subgroup, cuzk_pool *pool,
                                cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Check every point: range, curve, subgroup, not infinity. Minutes for large keys. progress: may
+ * be NULL. Memory: a constant. Errors: E_FORMAT with array and index; E_CANCELLED; E_MEMORY. */
+cuzk_status cuzk_params_check(const cuzk_params *params, cuzk_pool *pool,
+                              const cuzk_reporter *reporter, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /* What cuzk_params_write needs: the verifying key and packed affine arrays in memory form. */
 typedef struct {

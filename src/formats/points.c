@@ -114,11 +114,11 @@ const char *cuzk_point_status_text(cuzk_point_status status)
 }
 
 cuzk_status cuzk_points_check(const cuzk_curve *curve, cuzk_group_id group, const void *points,
-                              uint64_t n, int flags, const char *what, cuzk_pool *pool,
-                              cuzk_error *err)
+                              uint64_t n, uint64_t first, int flags, const char *what,
+                              cuzk_pool *pool, cuzk_error *err)
 {
     job j = {.group = &curve->g[group], .in = points, .n = n, .flags = flags};
-    return run(&j, 0, what, pool, err);
+    return run(&j, first, what, pool, err);
 }
 
 cuzk_status cuzk_points_decode(const cuzk_curve *curve, cuzk_group_id group, void *out,

@@ -18,11 +18,11 @@ const char *cuzk_point_status_text(cuzk_point_status status);
 /** Check n packed affine points (memory form): coordinates below p, on the curve, and what flags
  *  ask for.
  *
- *  what: name for messages, such as "section 5 (A)". Errors: E_FORMAT "what: point I: reason".
- *  Memory: none. */
+ *  first: index of the first point, for messages only. what: name for messages, such as "section 5
+ * (A)". Errors: E_FORMAT "what: point I: reason". Memory: none. */
 cuzk_status cuzk_points_check(const cuzk_curve *curve, cuzk_group_id group, const void *points,
-                              uint64_t n, int flags, const char *what, cuzk_pool *pool,
-                              cuzk_error *err) CUZK_WARN_UNUSED;
+                              uint64_t n, uint64_t first, int flags, const char *what,
+                              cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Number of points at infinity among n packed affine points. */
 uint64_t cuzk_points_count_infinity(const cuzk_curve *curve, cuzk_group_id group,

@@ -58,10 +58,10 @@ cuzk_status cuzk_vk_check(const cuzk_vk *vk, cuzk_pool *pool, cuzk_error *err)
             continue;
         }
         snprintf(what, sizeof what, "verifying key, %s", f->name);
-        CUZK_TRY(cuzk_points_check(vk->curve, f->group, (const uint8_t *)vk + f->offset, 1,
+        CUZK_TRY(cuzk_points_check(vk->curve, f->group, (const uint8_t *)vk + f->offset, 1, 0,
                                    CUZK_POINTS_SUBGROUP, what, NULL, err));
     }
-    return cuzk_points_check(vk->curve, CUZK_G1, vk->ic, vk->n_ic,
+    return cuzk_points_check(vk->curve, CUZK_G1, vk->ic, vk->n_ic, 0,
                              CUZK_POINTS_ALLOW_INFINITY | CUZK_POINTS_SUBGROUP, "verifying key, IC",
                              pool, err);
 }

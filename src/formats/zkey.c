@@ -91,7 +91,7 @@ static cuzk_status read_header_point(const cuzk_curve *curve, cuzk_group_id grou
     memset(out, 0, sizeof *out);
     memcpy(out, *p, g->affine_bytes);
     *p += g->affine_bytes;
-    return cuzk_points_check(curve, group, out, 1, 0, what, NULL, err);
+    return cuzk_points_check(curve, group, out, 1, 0, 0, what, NULL, err);
 }
 
 static cuzk_status read_header(cuzk_zkey *k, cuzk_span header, cuzk_error *err)
@@ -269,28 +269,43 @@ cuzk_status cuzk_zkey_check_coeffs(const cuzk_zkey *key, cuzk_pool *pool, cuzk_e
     return bad == UINT64_MAX ? CUZK_OK : cuzk_zkey_coeff_fail(key, bad, err);
 }
 
-cuzk_status cuzk_zkey_check(const cuzk_zkey *key, cuzk_pool *pool, cuzk_error *err)
+void cuzk_zkey_queries(const cuzk_zkey *key, cuzk_zkey_query_view out[CUZK_ZKEY_QUERY_COUNT])
 {
-    const struct {
-        cuzk_group_id group;
-        const uint8_t *points;
-        uint64_t n;
-        int flags;
-        const char *what;
-    } queries[] = {
-        {CUZK_G1, key->a, key->n_vars, CUZK_POINTS_ALLOW_INFINITY, "zkey section 5 (A)"},
-        {CUZK_G1, key->b1, key->n_vars, CUZK_POINTS_ALLOW_INFINITY, "zkey section 6 (B1)"},
-        {CUZK_G2, key->b2, key->n_vars, CUZK_POINTS_ALLOW_INFINITY, "zkey section 7 (B2)"},
-        {CUZK_G1, key->c, (uint64_t)key->n_vars - key->n_public - 1, CUZK_POINTS_ALLOW_INFINITY,
-         "zkey section 8 (C)"},
-        {CUZK_G1, key->h, key->domain_size, CUZK_POINTS_ALLOW_INFINITY, "zkey section 9 (H)"},
+    uint64_t n_private = (uint64_t)key->n_vars - key->n_public - 1;
+    const cuzk_zkey_query_view views[CUZK_ZKEY_QUERY_COUNT] = {
+        [CUZK_ZKEY_QUERY_H] = {CUZK_G1, key->h, key->domain_size, "zkey section 9 (H)"},
+        [CUZK_ZKEY_QUERY_C] = {CUZK_G1, key->c, n_private, "zkey section 8 (C)"},
+        [CUZK_ZKEY_QUERY_A] = {CUZK_G1, key->a, key->n_vars, "zkey section 5 (A)"},
+        [CUZK_ZKEY_QUERY_B1] = {CUZK_G1, key->b1, key->n_vars, "zkey section 6 (B1)"},
+        [CUZK_ZKEY_QUERY_B2] = {CUZK_G2, key->b2, key->n_vars, "zkey section 7 (B2)"},
     };
+    memcpy(out, views, sizeof views);
+}
+
+cuzk_status cuzk_zkey_check(const cuzk_zkey *key, cuzk_pool *pool, const cuzk_reporter *reporter,
+                            cuzk_error *err)
+{
+    enum { SLICE_POINTS = 1 << 16 };
+    cuzk_zkey_query_view queries[CUZK_ZKEY_QUERY_COUNT];
+    cuzk_zkey_queries(key, queries);
+    uint64_t total = 0;
+    for (int i = 0; i < CUZK_ZKEY_QUERY_COUNT; i++) {
+        total += queries[i].n;
+    }
     CUZK_TRY(cuzk_zkey_check_coeffs(key, pool, err));
     CUZK_TRY(cuzk_vk_check(&key->vk, pool, err));
-    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
-        CUZK_TRY(cuzk_points_check(key->curve, queries[i].group, queries[i].points, queries[i].n,
-                                   queries[i].flags | CUZK_POINTS_SUBGROUP, queries[i].what, pool,
-                                   err));
+    uint64_t done = 0;
+    for (int i = 0; i < CUZK_ZKEY_QUERY_COUNT; i++) {
+        const cuzk_zkey_query_view *q = &queries[i];
+        size_t each = key->curve->g[q->group].affine_bytes;
+        for (uint64_t first = 0; first < q->n; first += SLICE_POINTS) {
+            uint64_t n = q->n - first < SLICE_POINTS ? q->n - first : SLICE_POINTS;
+            CUZK_TRY(cuzk_report_progress(reporter, q->name, done, total, err));
+            CUZK_TRY(cuzk_points_check(key->curve, q->group, q->points + first * each, n, first,
+                                       CUZK_POINTS_ALLOW_INFINITY | CUZK_POINTS_SUBGROUP, q->name,
+                                       pool, err));
+            done += n;
+        }
     }
     return CUZK_OK;
 }

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/pool.h"
+#include "base/progress.h"
 #include "curve/curve.h"
 #include "formats/sections.h"
 #include "formats/vk.h"
@@ -89,9 +90,30 @@ cuzk_status cuzk_zkey_coeff_fail(const cuzk_zkey *key, uint64_t i, cuzk_error *e
 cuzk_status cuzk_zkey_check_coeffs(const cuzk_zkey *key, cuzk_pool *pool,
                                    cuzk_error *err) CUZK_WARN_UNUSED;
 
+/* The queries, in the order in which files hold them. */
+typedef enum {
+    CUZK_ZKEY_QUERY_H = 0, /* domain_size points of G1 */
+    CUZK_ZKEY_QUERY_C,     /* n_vars - n_public - 1 of G1 */
+    CUZK_ZKEY_QUERY_A,     /* n_vars of G1 */
+    CUZK_ZKEY_QUERY_B1,    /* n_vars of G1 */
+    CUZK_ZKEY_QUERY_B2,    /* n_vars of G2 */
+    CUZK_ZKEY_QUERY_COUNT
+} cuzk_zkey_query;
+
+typedef struct {
+    cuzk_group_id group;
+    const uint8_t *points; /* n packed affine points */
+    uint64_t n;
+    const char *name; /* for messages: "zkey section 5 (A)" */
+} cuzk_zkey_query_view;
+
+/** The five queries of a key, indexed by cuzk_zkey_query. */
+void cuzk_zkey_queries(const cuzk_zkey *key, cuzk_zkey_query_view out[CUZK_ZKEY_QUERY_COUNT]);
+
 /** Check everything: coefficients, and every point of every section on the curve and in the
- *  subgroup. Minutes for large keys. Errors: E_FORMAT with section and index. */
-cuzk_status cuzk_zkey_check(const cuzk_zkey *key, cuzk_pool *pool,
+ *  subgroup. Minutes for large keys. reporter: may be NULL. Errors: E_FORMAT with section and
+ * index; E_CANCELLED. */
+cuzk_status cuzk_zkey_check(const cuzk_zkey *key, cuzk_pool *pool, const cuzk_reporter *reporter,
                             cuzk_error *err) CUZK_WARN_UNUSED;
 
 #endif

@@ -66,8 +66,8 @@ size_t cuzk_quotient_workspace_bytes(const cuzk_domain *domain, const cuzk_pool 
 /** The scalars of a circom key's H query: (a·b - c)(w2^(2i+1)) for i = 0 … n-1, with w2 the 2n-th
  *  root (w2² = w) and c the interpolation of a∘b (spec/circom-formats.md section 1).
  *
- *  a, b: n evaluations on H each, Montgomery form; destroyed. out: n × 32 bytes canonical; may be
- *  the same memory as a, else apart from a, b and ws. ws: 64-byte aligned,
+ *  a, b: n evaluations on H each, Montgomery form; destroyed. out: n × 32 bytes canonical, aligned
+ *  to 8 bytes; may be the same memory as a, else apart from a, b and ws. ws: 64-byte aligned,
  *  cuzk_quotient_workspace_bytes. w2 is derived from the domain's generator.
  *  Errors: E_UNSUPPORTED when the field has no 2n-th root (bn254, 2^28). */
 cuzk_status cuzk_quotient_circom(const cuzk_domain *domain, void *out, cuzk_fr *a, cuzk_fr *b,

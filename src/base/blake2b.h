@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* BLAKE2b-512 without key (RFC 7693) over bytes: the digest of parameter files (its first 16 bytes
+ * stand in Filecoin's parameters.json) and of circom's contribution records. */
+#ifndef CUZK_BASE_BLAKE2B_H
+#define CUZK_BASE_BLAKE2B_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CUZK_BLAKE2B_BYTES = 64 };
+
+/* A running digest. Plain data: may be copied to branch off. */
+typedef struct {
+    uint64_t state[8];
+    uint64_t n_bytes; /* compressed so far */
+    size_t n_pending; /* bytes in `block` */
+    uint8_t block[128];
+} cuzk_blake2b;
+
+/** Start a digest. */
+void cuzk_blake2b_init(cuzk_blake2b *b);
+
+/** Append n_bytes. */
+void cuzk_blake2b_update(cuzk_blake2b *b, const void *data, size_t n_bytes);
+
+/** Write the digest of everything appended. `b` must be initialised again before further use. */
+void cuzk_blake2b_final(cuzk_blake2b *b, uint8_t out[CUZK_BLAKE2B_BYTES]);
+
+/** Digest of one buffer. */
+void cuzk_blake2b_digest(uint8_t out[CUZK_BLAKE2B_BYTES], const void *data, size_t n_bytes);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The old content of a target is kept under a second name (a hard link; a rename where the file
+ * system has no links) until the last rename has worked, so that it can be put back. */
+#define _GNU_SOURCE
+#include "base/out_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *with_suffix(const char *path, const char *suffix)
+{
+    size_t n = strlen(path), k = strlen(suffix) + 1;
+    char *out = malloc(n + k);
+    if (out != NULL) {
+        memcpy(out, path, n);
+        memcpy(out + n, suffix, k);
+    }
+    return out;
+}
+
+static void release(cuzk_out_file *out)
+{
+    free(out->path);
+    free(out->target);
+    free(out->temporary);
+    free(out->backup);
+    memset(out, 0, sizeof *out);
+}
+
+/* Open a temporary file beside the target, with the mode that a new file would get. */
+static int open_temporary(cuzk_out_file *out)
+{
+    out->temporary = with_suffix(out->target, ".tmp-XXXXXX");
+    if (out->temporary == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    int fd = mkostemp(out->temporary, O_CLOEXEC);
+    if (fd < 0) {
+        int e = errno;
+        free(out->temporary);
+        out->temporary = NULL;
+        errno = e;
+        return -1;
+    }
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fd, 0666 & ~mask);
+    return fd;
+}
+
+static int open_target(cuzk_out_file *out)
+{
+    struct stat st;
+    if (stat(out->path, &st) != 0 || S_ISREG(st.st_mode)) {
+        return open_temporary(out);
+    }
+    if (S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
+        return -1;
+    }
+    return open(out->target, O_WRONLY | O_CLOEXEC);
+}
+
+cuzk_status cuzk_out_file_open(cuzk_out_file *out, const char *path, cuzk_error *err)
+{
+    memset(out, 0, sizeof *out);
+    out->path = strdup(path);
+    out->target = realpath(path, NULL);
+    if (out->target == NULL && out->path != NULL) {
+        out->target = strdup(path); /* does not exist yet */
+    }
+    errno = ENOMEM;
+    int fd = out->path != NULL && out->target != NULL ? open_target(out) : -1;
+    if (fd >= 0) {
+        out->file = fdopen(fd, "w");
+    }
+    if (out->file == NULL) {
+        int e = errno;
+        if (fd >= 0) {
+            close(fd);
+        }
+        cuzk_out_file_abort(out);
+        return CUZK_FAIL(err, CUZK_E_FILE, "writing \"%s\": %s", path, strerror(e));
+    }
+    return CUZK_OK;
+}
+
+void cuzk_out_file_abort(cuzk_out_file *out)
+{
+    if (out->file != NULL) {
+        fclose(out->file);
+    }
+    if (out->temporary != NULL) {
+        unlink(out->temporary);
+    }
+    release(out);
+}
+
+/* Flush and close; closing reports what a full or remote disk noticed late. Returns 0 or errno. */
+static int finish(cuzk_out_file *out)
+{
+    int e = 0;
+    if (ferror(out->file)) {
+        /* an earlier write failed and its reason is gone; what is still in the buffer mostly meets
+         * the same one */
+        clearerr(out->file);
+        errno = EIO;
+        e = fflush(out->file) != 0 ? errno : EIO;
+    } else if (fflush(out->file) != 0) {
+        e = errno;
+    }
+    if (fclose(out->file) != 0 && e == 0) {
+        e = errno;
+    }
+    out->file = NULL;
+    return e;
+}
+
+/* Keep the target's old content under a second name. Returns 0 or errno. */
+static int make_backup(cuzk_out_file *out)
+{
+    struct stat st;
+    if (lstat(out->target, &st) != 0) {
+        return 0;
+    }
+    if (S_ISDIR(st.st_mode)) {
+        return EISDIR;
+    }
+    out->backup = with_suffix(out->temporary, ".old");
+    if (out->backup == NULL) {
+        return ENOMEM;
+    }
+    if (link(out->target, out->backup) == 0 || rename(out->target, out->backup) == 0) {
+        return 0;
+    }
+    int e = errno;
+    free(out->backup);
+    out->backup = NULL;
+    return e;
+}
+
+/* Undo make_backup and, if done, the rename. */
+static void put_back(cuzk_out_file *out, bool is_renamed)
+{
+    if (out->backup != NULL) {
+        rename(out->backup, out->target);
+        /* rename leaves both names when they are links to one file */
+        unlink(out->backup);
+    } else if (is_renamed) {
+        unlink(out->target);
+    }
+}
+
+/* Rename all. Returns 0 or errno with *failed set; all targets are then as before. */
+static int rename_all(cuzk_out_file *files, size_t n, size_t *failed)
+{
+    size_t done = 0;
+    int e = 0;
+    for (; done < n; done++) {
+        cuzk_out_file *f = &files[done];
+        if (f->temporary == NULL) {
+            continue;
+        }
+        /* the last one needs no way back */
+        e = done + 1 < n ? make_backup(f) : 0;
+        if (e == 0 && rename(f->temporary, f->target) != 0) {
+            e = errno;
+            put_back(f, false);
+        }
+        if (e != 0) {
+            *failed = done;
+            break;
+        }
+    }
+    for (size_t i = 0; i < done; i++) {
+        cuzk_out_file *f = &files[i];
+        if (f->temporary == NULL) {
+            continue;
+        }
+        if (e != 0) {
+            put_back(f, true);
+        } else if (f->backup != NULL) {
+            unlink(f->backup);
+        }
+    }
+    return e;
+}
+
+cuzk_status cuzk_out_files_commit(cuzk_out_file *files, size_t n, cuzk_error *err)
+{
+    int e = 0;
+    size_t failed = 0;
+    for (size_t i = 0; i < n; i++) {
+        int k = finish(&files[i]);
+        if (k != 0 && e == 0) {
+            e = k;
+            failed = i;
+        }
+    }
+    if (e == 0) {
+        e = rename_all(files, n, &failed);
+    }
+    if (e != 0) {
+        CUZK_FAIL(err, CUZK_E_FILE, "writing \"%s\": %s", files[failed].path, strerror(e));
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (e != 0 && files[i].temporary != NULL) {
+            unlink(files[i].temporary); /* those renamed are gone under this name */
+        }
+        release(&files[i]);
+    }
+    return e != 0 ? CUZK_E_FILE : CUZK_OK;
+}
+
+cuzk_status cuzk_out_file_commit(cuzk_out_file *out, cuzk_error *err)
+{
+    return cuzk_out_files_commit(out, 1, err);
+}

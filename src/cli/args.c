@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Parsing of the command line against the table of commands, help, and suggestions for misspelt
+ * words (edit distance). */
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Options that every command takes. */
+static const cuzk_cli_option common_options[] = {
+    {"--threads", "-t", "N", "threads to use (default: one per processor this process may use)"},
+    {"--json", NULL, NULL, "print the result as one JSON object on stdout"},
+    {"--quiet", "-q", NULL, "print nothing but errors"},
+    {"--progress", NULL, NULL, "one line per stage on stderr, also when it is not a terminal"},
+    {"--verbose", "-v", NULL, "more facts; errors with status name and source position"},
+    {"--help", "-h", NULL, "help on this command"},
+    {NULL, NULL, NULL, NULL},
+};
+
+/* Levenshtein distance of two short words, at most `limit` + 1. */
+static unsigned edit_distance(const char *a, const char *b, unsigned limit)
+{
+    enum { WORD_MAX = 31 };
+    size_t n_a = strlen(a), n_b = strlen(b);
+    if (n_a > WORD_MAX || n_b > WORD_MAX) {
+        return limit + 1;
+    }
+    unsigned row[WORD_MAX + 1];
+    for (size_t j = 0; j <= n_b; j++) {
+        row[j] = (unsigned)j;
+    }
+    for (size_t i = 1; i <= n_a; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= n_b; j++) {
+            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best) {
+                best = row[j] + 1;
+            }
+            if (row[j - 1] + 1 < best) {
+                best = row[j - 1] + 1;
+            }
+            row[j] = best;
+        }
+    }
+    return row[n_b];
+}
+
+const char *cuzk_cli_nearest(const char *word, const char *const *list)
+{
+    size_t n = strlen(word);
+    unsigned limit = n <= 3 ? 1 : n <= 6 ? 2 : 3;
+    const char *nearest = NULL;
+    for (; *list != NULL; list++) {
+        unsigned d = edit_distance(word, *list, limit);
+        if (d <= limit) {
+            limit = d == 0 ? 0 : d - 1;
+            nearest = *list;
+        }
+    }
+    return nearest;
+}
+
+static const cuzk_cli_command *find_command(const char *name)
+{
+    for (const cuzk_cli_command *c = cuzk_cli_commands; c->name != NULL; c++) {
+        if (strcmp(c->name, name) == 0) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
+static int unknown_command(const char *word)
+{
+    enum { COMMANDS_MAX = 16 };
+    const char *names[COMMANDS_MAX + 1] = {NULL};
+    size_t n = 0;
+    for (const cuzk_cli_command *c = cuzk_cli_commands; c->name != NULL && n < COMMANDS_MAX; c++) {
+        names[n++] = c->name;
+    }
+    const char *nearest = cuzk_cli_nearest(word, names);
+    if (nearest != NULL) {
+        return cuzk_cli_usage(NULL, "\"%s\": unknown command; did you mean \"%s\"?", word, nearest);
+    }
+    return cuzk_cli_usage(NULL, "\"%s\": unknown command", word);
+}
+
+static void print_options(const cuzk_cli_option *options)
+{
+    for (const cuzk_cli_option *o = options; o != NULL && o->name != NULL; o++) {
+        char left[64];
+        snprintf(left, sizeof left, "%s%s%s%s%s", o->alias != NULL ? o->alias : "",
+                 o->alias != NULL ? ", " : "", o->name, o->value != NULL ? " " : "",
+                 o->value != NULL ? o->value : "");
+        printf("  %-24s %s\n", left, o->help);
+    }
+}
+
+static void print_command_help(const cuzk_cli_command *c)
+{
+    printf("usage: cuzk %s%s%s [options]\n\n%s\n", c->name, c->args[0] != '\0' ? " " : "", c->args,
+           c->summary);
+    if (c->details != NULL) {
+        printf("\n%s\n", c->details);
+    }
+    printf("\noptions:\n");
+    print_options(c->options);
+    print_options(common_options);
+    printf("\nexit codes: 0 success, 1 invalid or failed, 2 usage\n");
+}
+
+static void print_help(void)
+{
+    printf("usage: cuzk COMMAND [arguments] [options]\n\n"
+           "Groth16 proofs on BN254 and BLS12-381 from circom and bellperson files.\n\n"
+           "commands:\n");
+    for (const cuzk_cli_command *c = cuzk_cli_commands; c->name != NULL; c++) {
+        char left[64];
+        snprintf(left, sizeof left, "%s %s", c->name, c->args);
+        printf("  %-36s %s\n", left, c->summary);
+    }
+    printf("\noptions of every command:\n");
+    print_options(common_options);
+    printf("\nexit codes: 0 success, 1 invalid or failed, 2 usage\n"
+           "\"cuzk help COMMAND\" tells more.\n");
+}
+
+int cuzk_cli_help(cuzk_cli_args *args)
+{
+    if (args->n_positional == 0) {
+        print_help();
+        return CUZK_EXIT_OK;
+    }
+    const cuzk_cli_command *c = find_command(args->positional[0]);
+    if (c == NULL) {
+        return unknown_command(args->positional[0]);
+    }
+    print_command_help(c);
+    return CUZK_EXIT_OK;
+}
+
+const char *cuzk_cli_value(const cuzk_cli_args *args, const char *name)
+{
+    const cuzk_cli_option *options = args->command->options;
+    for (unsigned i = 0; options != NULL && options[i].name != NULL; i++) {
+        if (strcmp(options[i].name, name) == 0) {
+            return args->values[i];
+        }
+    }
+    fprintf(stderr, "cuzk: internal: command %s has no option %s\n", args->command->name, name);
+    abort();
+}
+
+int cuzk_cli_usage(const cuzk_cli_args *args, const char *fmt, ...)
+{
+    const char *command = args != NULL && args->command != NULL ? args->command->name : NULL;
+    fprintf(stderr, "cuzk%s%s: ", command != NULL ? " " : "", command != NULL ? command : "");
+    va_list list;
+    va_start(list, fmt);
+    vfprintf(stderr, fmt, list);
+    va_end(list);
+    fprintf(stderr, " (see \"cuzk help%s%s\")\n", command != NULL ? " " : "",
+            command != NULL ? command : "");
+    return CUZK_EXIT_USAGE;
+}
+
+bool cuzk_cli_number(const cuzk_cli_args *args, unsigned *out, const char *option, const char *text,
+                     unsigned lo, unsigned hi)
+{
+    size_t n = strlen(text);
+    bool ok = n > 0 && n <= 9 && strspn(text, "0123456789") == n;
+    unsigned long value = ok ? strtoul(text, NULL, 10) : 0;
+    if (!ok || value < lo || value > hi) {
+        cuzk_cli_usage(args, "%s: \"%s\" is not a number from %u to %u", option, text, lo, hi);
+        return false;
+    }
+    *out = (unsigned)value;
+    return true;
+}
+
+/* Whether argument `text` is option `o`, and the value after a '=' if it has one. */
+static bool matches(const cuzk_cli_option *o, const char *text, const char **attached)
+{
+    *attached = NULL;
+    if (o->alias != NULL && strcmp(text, o->alias) == 0) {
+        return true;
+    }
+    size_t n = strlen(o->name);
+    if (strncmp(text, o->name, n) != 0) {
+        return false;
+    }
+    if (text[n] == '=') {
+        *attached = text + n + 1;
+        return true;
+    }
+    return text[n] == '\0';
+}
+
+static const cuzk_cli_option *find_option(const cuzk_cli_option *options, const char *text,
+                                          const char **attached)
+{
+    for (const cuzk_cli_option *o = options; o != NULL && o->name != NULL; o++) {
+        if (matches(o, text, attached)) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+static int unknown_option(const cuzk_cli_args *args, const char *text)
+{
+    const char *names[2 * CUZK_CLI_OPTIONS_MAX + 1] = {NULL};
+    size_t n = 0;
+    const cuzk_cli_option *lists[2] = {args->command->options, common_options};
+    for (int i = 0; i < 2; i++) {
+        for (const cuzk_cli_option *o = lists[i]; o != NULL && o->name != NULL; o++) {
+            names[n++] = o->name;
+        }
+    }
+    const char *nearest = cuzk_cli_nearest(text, names);
+    if (nearest != NULL) {
+        return cuzk_cli_usage(args, "\"%s\": unknown option; did you mean \"%s\"?", text, nearest);
+    }
+    return cuzk_cli_usage(args, "\"%s\": unknown option", text);
+}
+
+static int set_common(cuzk_cli_args *args, const cuzk_cli_option *o, const char *value, bool *help)
+{
+    enum { THREADS_MAX = 1024 };
+    switch (o - common_options) {
+    case 0:
+        return cuzk_cli_number(args, &args->n_threads, o->name, value, 1, THREADS_MAX)
+                   ? CUZK_EXIT_OK
+                   : CUZK_EXIT_USAGE;
+    case 1:
+        args->json = true;
+        break;
+    case 2:
+        args->quiet = true;
+        break;
+    case 3:
+        args->progress = true;
+        break;
+    case 4:
+        args->verbose = true;
+        break;
+    default:
+        *help = true;
+        break;
+    }
+    return CUZK_EXIT_OK;
+}
+
+/* One option at argv[*i]; *i moves over its value. */
+static int parse_option(cuzk_cli_args *args, int argc, const char *const *argv, int *i, bool *help)
+{
+    const char *text = argv[*i];
+    const char *attached;
+    const cuzk_cli_option *own = find_option(args->command->options, text, &attached);
+    const cuzk_cli_option *o = own != NULL ? own : find_option(common_options, text, &attached);
+    if (o == NULL) {
+        return unknown_option(args, text);
+    }
+    const char *value = "";
+    if (o->value == NULL) {
+        if (attached != NULL) {
+            return cuzk_cli_usage(args, "%s: takes no value", o->name);
+        }
+    } else if (attached != NULL) {
+        value = attached;
+    } else {
+        if (*i + 1 >= argc) {
+            return cuzk_cli_usage(args, "%s: needs a value (%s)", o->name, o->value);
+        }
+        value = argv[++*i];
+    }
+    if (own == NULL) {
+        return set_common(args, o, value, help);
+    }
+    const char **slot = &args->values[own - args->command->options];
+    if (*slot != NULL) {
+        return cuzk_cli_usage(args, "%s: given twice", o->name);
+    }
+    *slot = value;
+    return CUZK_EXIT_OK;
+}
+
+int cuzk_cli_main(int argc, const char *const *argv)
+{
+    if (argc < 2) {
+        return cuzk_cli_usage(NULL, "no command given");
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        word = "help";
+    } else if (strcmp(word, "--version") == 0) {
+        word = "version";
+    }
+    cuzk_cli_args args = {.command = find_command(word), .begin_ns = cuzk_cli_now_ns()};
+    if (args.command == NULL) {
+        return unknown_command(word);
+    }
+
+    const char **positional = calloc((size_t)argc, sizeof *positional);
+    if (positional == NULL) {
+        return cuzk_cli_usage(&args, "out of memory");
+    }
+    args.positional = positional;
+    bool help = false, options_over = false;
+    int code = CUZK_EXIT_OK;
+    for (int i = 2; i < argc && code == CUZK_EXIT_OK; i++) {
+        const char *text = argv[i];
+        if (!options_over && strcmp(text, "--") == 0) {
+            options_over = true;
+        } else if (!options_over && text[0] == '-' && text[1] != '\0') {
+            code = parse_option(&args, argc, argv, &i, &help);
+        } else {
+            positional[args.n_positional++] = text;
+        }
+    }
+    if (code == CUZK_EXIT_OK && help) {
+        print_command_help(args.command);
+    } else if (code == CUZK_EXIT_OK && (args.n_positional < args.command->n_args_min ||
+                                        args.n_positional > args.command->n_args_max)) {
+        code = cuzk_cli_usage(&args, "%s arguments, expected: cuzk %s %s",
+                              args.n_positional < args.command->n_args_min ? "too few" : "too many",
+                              args.command->name, args.command->args);
+    } else if (code == CUZK_EXIT_OK) {
+        code = args.command->run(&args);
+        if (code == CUZK_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout))) {
+            fprintf(stderr, "cuzk %s: writing to stdout failed\n", args.command->name);
+            code = CUZK_EXIT_FAILED;
+        }
+    }
+    free(positional);
+    return code;
+}

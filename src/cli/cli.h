@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Contracts inside the command line: the table of commands, parsed arguments, output.
+ *
+ * The program uses the library through cuzk.h only. Every command is one row of a table from which
+ * parsing, --help, and the check of docs/cli.md are made. Exit codes: 0 success, 1 invalid or
+ * failed, 2 usage. */
+#ifndef CUZK_CLI_CLI_H
+#define CUZK_CLI_CLI_H
+
+#include "cuzk.h"
+
+#include <stdio.h>
+
+enum { CUZK_EXIT_OK = 0, CUZK_EXIT_FAILED = 1, CUZK_EXIT_USAGE = 2 };
+
+enum { CUZK_CLI_OPTIONS_MAX = 16 };
+
+/* One option. Options without a value are flags. */
+typedef struct {
+    const char *name;  /* with the dashes: "--threads" */
+    const char *alias; /* "-q", or NULL */
+    const char *value; /* what stands for the value in the help: "N", "FILE"; NULL for a flag */
+    const char *help;
+} cuzk_cli_option;
+
+typedef struct cuzk_cli_args cuzk_cli_args;
+
+typedef struct {
+    const char *name;
+    const char *args; /* positional arguments as in the help */
+    const char *summary;
+    const char *details; /* further lines for the command's own help */
+    unsigned n_args_min, n_args_max;
+    const cuzk_cli_option *options; /* ends with a NULL name; may be NULL */
+    int (*run)(cuzk_cli_args *args);
+} cuzk_cli_command;
+
+/* A parsed command line. Strings are those of argv. */
+struct cuzk_cli_args {
+    const cuzk_cli_command *command;
+    const char *const *positional;
+    unsigned n_positional;
+    const char *values[CUZK_CLI_OPTIONS_MAX]; /* by place in the command's options; "" for a flag */
+    /* options of every command */
+    unsigned n_threads; /* 0: as many as processors */
+    bool json, quiet, progress, verbose;
+    /* filled while the command runs */
+    cuzk_error err;
+    uint64_t progress_last_ns; /* when the progress line was last written; 0: never */
+    uint64_t begin_ns;
+};
+
+/* The commands; ends with a NULL name. */
+extern const cuzk_cli_command cuzk_cli_commands[];
+
+/** Parse argv (program name first) and run the command. Returns the exit code. */
+int cuzk_cli_main(int argc, const char *const *argv);
+
+/** The value of an option of the command: NULL when it was not given, "" for a flag. The name must
+ *  be in the command's table. */
+const char *cuzk_cli_value(const cuzk_cli_args *args, const char *name);
+
+/** The word of a NULL-terminated list that is nearest to `word`, or NULL when none is near. */
+const char *cuzk_cli_nearest(const char *word, const char *const *list);
+
+/** Print a usage error as "cuzk <command>: <text>", with a pointer to the help. Returns
+ *  CUZK_EXIT_USAGE. args NULL or without command: "cuzk: <text>". */
+int cuzk_cli_usage(const cuzk_cli_args *args, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Print args->err as one line on stderr (with --json also as an object on stdout). Returns the
+ *  exit code of its status. */
+int cuzk_cli_fail(cuzk_cli_args *args);
+
+/** Read a number of lo … hi from an option's text into *out. False after a usage message. */
+bool cuzk_cli_number(const cuzk_cli_args *args, unsigned *out, const char *option, const char *text,
+                     unsigned lo, unsigned hi);
+
+/** Make the library's context with the options of the command line. NULL after cuzk_cli_fail's
+ *  message, with *exit_code set. Returned: cuzk_ctx_destroy. */
+cuzk_ctx *cuzk_cli_ctx(cuzk_cli_args *args, int *exit_code);
+
+/** A cuzk_progress for any command; `user` is the cuzk_cli_args. Writes a line to stderr when it is
+ *  a terminal, or one line per stage with --progress; cancels after SIGINT or SIGTERM. */
+bool cuzk_cli_progress(void *user, const char *stage, double done);
+
+/** Remove the progress line. Called before anything else is printed. */
+void cuzk_cli_progress_end(cuzk_cli_args *args);
+
+/** Make SIGINT and SIGTERM cancel the running call, so that temporary files are removed. */
+void cuzk_cli_catch_signals(void);
+
+/** Read a whole regular file. Returned: free with free. NULL with args->err set on failure. */
+char *cuzk_cli_read_file(cuzk_cli_args *args, const char *path, size_t *n_bytes);
+
+/** Highest resident memory of this process so far, bytes. */
+uint64_t cuzk_cli_peak_memory(void);
+
+/** Monotonic nanoseconds. */
+uint64_t cuzk_cli_now_ns(void);
+
+/* Groups of three digits: "31,522". Enough room for any uint64_t. */
+typedef struct {
+    char text[32];
+} cuzk_cli_digits;
+cuzk_cli_digits cuzk_cli_group_digits(uint64_t value);
+
+/* A JSON object on stdout, one member after the other. */
+typedef struct {
+    bool is_first;
+} cuzk_cli_json;
+
+/** Begin the object / end it with a newline. */
+void cuzk_cli_json_begin(cuzk_cli_json *json);
+void cuzk_cli_json_end(cuzk_cli_json *json);
+
+/** Write a member. key NULL: inside an array, no key. */
+void cuzk_cli_json_text(cuzk_cli_json *json, const char *key, const char *value);
+void cuzk_cli_json_number(cuzk_cli_json *json, const char *key, uint64_t value);
+void cuzk_cli_json_seconds(cuzk_cli_json *json, const char *key, uint64_t ns);
+void cuzk_cli_json_bool(cuzk_cli_json *json, const char *key, bool value);
+/** Open or close a nested object or array: bracket is one of { [ ] }. key NULL for none. */
+void cuzk_cli_json_open(cuzk_cli_json *json, const char *key, char bracket);
+void cuzk_cli_json_close(cuzk_cli_json *json, char bracket);
+
+/* The commands' bodies and options. */
+int cuzk_cli_prove(cuzk_cli_args *args);
+int cuzk_cli_verify(cuzk_cli_args *args);
+int cuzk_cli_setup(cuzk_cli_args *args);
+int cuzk_cli_inspect(cuzk_cli_args *args);
+int cuzk_cli_check(cuzk_cli_args *args);
+int cuzk_cli_export(cuzk_cli_args *args);
+int cuzk_cli_bench(cuzk_cli_args *args);
+int cuzk_cli_version(cuzk_cli_args *args);
+int cuzk_cli_help(cuzk_cli_args *args);
+
+/** The programs that rapidsnark installs: same arguments, outputs and exit codes. */
+int cuzk_cli_rapidsnark_prover(int argc, const char *const *argv);
+int cuzk_cli_rapidsnark_verifier(int argc, const char *const *argv);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The program: its table of commands, and the names under which it acts as rapidsnark's. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+#define OPTION_R1CS(text)                                                                          \
+    {                                                                                              \
+        "--r1cs", NULL, "FILE", text                                                               \
+    }
+#define OPTION_ALLOW_TEST_KEY                                                                      \
+    {                                                                                              \
+        "--allow-test-key", NULL, NULL, "accept a key whose trapdoor is known (tests only)"        \
+    }
+#define OPTION_END                                                                                 \
+    {                                                                                              \
+        NULL, NULL, NULL, NULL                                                                     \
+    }
+
+static const cuzk_cli_option prove_options[] = {
+    OPTION_R1CS("the circuit: needed with a .params key; names the first broken constraint"),
+    {"--format", NULL, "FORM", "of PROOF: snarkjs, compact (JSON), bytes (192, bls12381)"},
+    {"--no-self-check", NULL, NULL, "do not verify the proof before writing it"},
+    OPTION_ALLOW_TEST_KEY,
+    OPTION_END,
+};
+
+static const cuzk_cli_option verify_options[] = {
+    OPTION_ALLOW_TEST_KEY,
+    OPTION_END,
+};
+
+static const cuzk_cli_option setup_options[] = {
+    {"--vkey", NULL, "FILE", "also write snarkjs' verification_key.json of KEY"},
+    {"--params", NULL, "FILE", "also write bellperson's .params (bls12381)"},
+    {"--vk", NULL, "FILE", "also write bellperson's .vk (bls12381)"},
+    {"--test-trapdoor", NULL, "FILE", "tests only: secret values from a JSON file"},
+    OPTION_END,
+};
+
+static const cuzk_cli_option export_options[] = {
+    {"--format", NULL, "FORM", "of the key: snarkjs (JSON) or bytes (.vk, bls12381)"},
+    OPTION_ALLOW_TEST_KEY,
+    OPTION_END,
+};
+
+static const cuzk_cli_option bench_options[] = {
+    OPTION_R1CS("the circuit: needed with a .params key"),
+    {"--runs", NULL, "N", "proofs to time after one that is not (default 5)"},
+    {"--csv", NULL, NULL, "print one CSV line per stage"},
+    OPTION_ALLOW_TEST_KEY,
+    OPTION_END,
+};
+
+const cuzk_cli_command cuzk_cli_commands[] = {
+    {"prove", "KEY WITNESS [PROOF PUBLIC]", "make a proof and check it",
+     "KEY is a .zkey, or a .params with --r1cs; WITNESS a .wtns. PROOF and PUBLIC (default:\n"
+     "proof.json and public.json here; proof.bin for a .params) are written when the proof has\n"
+     "been verified: both or neither.",
+     2, 4, prove_options, cuzk_cli_prove},
+    {"verify", "VKEY PUBLIC PROOF [PUBLIC PROOF]...", "check proofs",
+     "VKEY is a verification_key.json, a .vk, or a proving key; PUBLIC a public.json; PROOF a\n"
+     "proof.json or 192 bytes. Several pairs are checked at once.",
+     3, 20001, verify_options, cuzk_cli_verify},
+    {"setup", "CIRCUIT [KEY]", "make keys for a circuit from fresh randomness",
+     "CIRCUIT is a .r1cs, KEY the .zkey to write. The secret values are wiped, but whoever runs\n"
+     "this could have kept them and forge proofs: keys for real use come from a ceremony.",
+     1, 2, setup_options, cuzk_cli_setup},
+    {"inspect", "FILE", "say what a file is, what it holds, and what looks wrong",
+     "Reads headers and tables of any format: .zkey .wtns .r1cs .params .vk .json, proofs.", 1, 1,
+     NULL, cuzk_cli_inspect},
+    {"check", "FILE [WITNESS]", "check all of a file: points, values, indices, consistency",
+     "With a .r1cs and a .wtns: check the witness against every constraint and name the first\n"
+     "that fails.",
+     1, 2, NULL, cuzk_cli_check},
+    {"export", "vk KEY [FILE] | calldata PUBLIC PROOF",
+     "write a verifying key or the Solidity call of a proof",
+     "vk: KEY is a .zkey, .params or verifying key; FILE defaults to stdout. calldata: as snarkjs\n"
+     "prints it, on stdout.",
+     2, 3, export_options, cuzk_cli_export},
+    {"bench", "KEY WITNESS", "time proofs in one process: minimum, median, maximum per stage", NULL,
+     2, 2, bench_options, cuzk_cli_bench},
+    {"help", "[COMMAND]", "this text, or help on one command", NULL, 0, 1, NULL, cuzk_cli_help},
+    {"version", "", "version, threads and CPU path", NULL, 0, 0, NULL, cuzk_cli_version},
+    {NULL, NULL, NULL, NULL, 0, 0, NULL, NULL},
+};
+
+int cuzk_cli_version(cuzk_cli_args *args)
+{
+    int exit_code = CUZK_EXIT_OK;
+    cuzk_ctx *ctx = cuzk_cli_ctx(args, &exit_code);
+    if (ctx == NULL) {
+        return exit_code;
+    }
+    if (args->json) {
+        cuzk_cli_json json;
+        cuzk_cli_json_begin(&json);
+        cuzk_cli_json_text(&json, "version", cuzk_version());
+        cuzk_cli_json_text(&json, "cpu", cuzk_ctx_cpu(ctx));
+        cuzk_cli_json_number(&json, "threads", cuzk_ctx_n_threads(ctx));
+        cuzk_cli_json_end(&json);
+    } else {
+        printf("cuzk %s (cpu path %s, threads %u)\n", cuzk_version(), cuzk_ctx_cpu(ctx),
+               cuzk_ctx_n_threads(ctx));
+    }
+    cuzk_ctx_destroy(ctx);
+    return CUZK_EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    const char *const *args = (const char *const *)argv;
+    if (argc > 0) {
+        const char *slash = strrchr(argv[0], '/');
+        const char *name = slash != NULL ? slash + 1 : argv[0];
+        if (strcmp(name, "prover") == 0) {
+            return cuzk_cli_rapidsnark_prover(argc, args);
+        }
+        if (strcmp(name, "verifier") == 0) {
+            return cuzk_cli_rapidsnark_verifier(argc, args);
+        }
+    }
+    return cuzk_cli_main(argc, args);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Output files: all or none, old content kept on failure, nothing left behind. */
+#define _GNU_SOURCE
+#include "base/map_file.h"
+#include "base/out_file.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[] = "/tmp/cuzk-out-XXXXXX";
+
+static const char *in_folder(const char *name)
+{
+    static char paths[4][512];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    strcpy(folder + strlen(folder) - 6, "XXXXXX");
+    return mkdtemp(folder) == NULL ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    DIR *d = opendir(folder);
+    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
+        if (unlink(in_folder(e->d_name)) != 0) {
+            rmdir(in_folder(e->d_name));
+        }
+    }
+    closedir(d);
+    return rmdir(folder);
+}
+
+static int n_entries(void)
+{
+    int n = 0;
+    DIR *d = opendir(folder);
+    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
+        n += e->d_name[0] != '.';
+    }
+    closedir(d);
+    return n;
+}
+
+static void assert_content(const char *path, const char *text)
+{
+    cuzk_map_file m;
+    assert_int_equal(cuzk_map_file_open(&m, path, NULL), CUZK_OK);
+    assert_int_equal(m.size, strlen(text));
+    assert_memory_equal(m.data, text, m.size);
+    cuzk_map_file_close(&m);
+}
+
+static void write_plain(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* Begin two files with new content. */
+static void begin_two(cuzk_out_file *files, const char *first, const char *second)
+{
+    assert_int_equal(cuzk_out_file_open(&files[0], first, NULL), CUZK_OK);
+    assert_int_equal(cuzk_out_file_open(&files[1], second, NULL), CUZK_OK);
+    fputs("new 0", files[0].file);
+    fputs("new 1", files[1].file);
+}
+
+static void test_commit_replaces_both(void **state)
+{
+    (void)state;
+    write_plain(in_folder("a"), "old and longer");
+    cuzk_out_file files[2];
+    begin_two(files, in_folder("a"), in_folder("b"));
+    assert_content(in_folder("a"), "old and longer");
+    assert_int_equal(cuzk_out_files_commit(files, 2, NULL), CUZK_OK);
+    assert_content(in_folder("a"), "new 0");
+    assert_content(in_folder("b"), "new 1");
+    assert_int_equal(n_entries(), 2);
+    struct stat st;
+    mode_t mask = umask(022);
+    umask(mask);
+    assert_int_equal(stat(in_folder("b"), &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0666 & ~mask);
+}
+
+static void test_failed_rename_restores_all(void **state)
+{
+    (void)state;
+    write_plain(in_folder("old"), "old");
+    cuzk_out_file files[3];
+    begin_two(files, in_folder("old"), in_folder("fresh"));
+    assert_int_equal(cuzk_out_file_open(&files[2], in_folder("late"), NULL), CUZK_OK);
+    /* a folder appears where the last file should go */
+    assert_int_equal(mkdir(in_folder("late"), 0700), 0);
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_out_files_commit(files, 3, &err), CUZK_E_FILE);
+    assert_non_null(strstr(err.text, "late\": Is a directory"));
+    assert_content(in_folder("old"), "old");
+    assert_int_not_equal(access(in_folder("fresh"), F_OK), 0);
+    assert_int_equal(n_entries(), 2);
+}
+
+static void test_failed_rename_in_the_middle(void **state)
+{
+    (void)state;
+    write_plain(in_folder("old"), "old");
+    cuzk_out_file files[3];
+    begin_two(files, in_folder("old"), in_folder("late"));
+    assert_int_equal(cuzk_out_file_open(&files[2], in_folder("last"), NULL), CUZK_OK);
+    assert_int_equal(mkdir(in_folder("late"), 0700), 0);
+    write_plain(in_folder("late/full"), "x");
+    assert_int_equal(cuzk_out_files_commit(files, 3, NULL), CUZK_E_FILE);
+    assert_content(in_folder("old"), "old");
+    assert_content(in_folder("late/full"), "x");
+    assert_int_equal(n_entries(), 2);
+    unlink(in_folder("late/full"));
+}
+
+static void test_abort_leaves_nothing(void **state)
+{
+    (void)state;
+    write_plain(in_folder("a"), "old");
+    cuzk_out_file files[2];
+    begin_two(files, in_folder("a"), in_folder("b"));
+    cuzk_out_file_abort(&files[0]);
+    cuzk_out_file_abort(&files[1]);
+    cuzk_out_file_abort(&files[1]);
+    assert_content(in_folder("a"), "old");
+    assert_int_equal(n_entries(), 1);
+}
+
+static void test_full_disk(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) != 0) {
+        skip();
+    }
+    cuzk_error err = {0};
+    /* in one piece, and beyond the buffer */
+    assert_int_equal(cuzk_write_file("/dev/full", "x", 1, &err), CUZK_E_FILE);
+    assert_string_equal(err.text, "writing \"/dev/full\": No space left on device");
+    static const char big[300000];
+    cuzk_error_clear(&err);
+    assert_int_equal(cuzk_write_file("/dev/full", big, sizeof big, &err), CUZK_E_FILE);
+    assert_non_null(strstr(err.text, "writing \"/dev/full\": "));
+    struct stat st;
+    assert_int_equal(stat("/dev/full", &st), 0);
+    assert_true(S_ISCHR(st.st_mode));
+}
+
+static void test_targets(void **state)
+{
+    (void)state;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_write_file(in_folder("none/a"), "x", 1, &err), CUZK_E_FILE);
+    assert_non_null(strstr(err.text, "none/a\": No such file or directory"));
+    cuzk_error_clear(&err);
+    assert_int_equal(cuzk_write_file(folder, "x", 1, &err), CUZK_E_FILE);
+    assert_non_null(strstr(err.text, "Is a directory"));
+    assert_int_equal(cuzk_write_file("/dev/null", "x", 1, NULL), CUZK_OK);
+    /* a link stays a link; its target gets the content */
+    write_plain(in_folder("target"), "old");
+    assert_int_equal(symlink("target", in_folder("link")), 0);
+    assert_int_equal(cuzk_write_file(in_folder("link"), "new", 3, NULL), CUZK_OK);
+    assert_content(in_folder("target"), "new");
+    struct stat st;
+    assert_int_equal(lstat(in_folder("link"), &st), 0);
+    assert_true(S_ISLNK(st.st_mode));
+    assert_int_equal(n_entries(), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_commit_replaces_both, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_failed_rename_restores_all, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_failed_rename_in_the_middle, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_abort_leaves_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_targets, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* BLAKE2b: RFC 7693 appendix A, lengths around the block size (expected values from Python's
+ * hashlib) in one piece and in many. Growing text: formatting, escapes, lengths around its first
+ * size. */
+#include "base/blake2b.h"
+#include "base/text.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void assert_digest_starts(const uint8_t *digest, const char *hex)
+{
+    char found[2 * CUZK_BLAKE2B_BYTES + 1];
+    for (int i = 0; i < CUZK_BLAKE2B_BYTES; i++) {
+        snprintf(found + 2 * i, 3, "%02x", digest[i]);
+    }
+    found[strlen(hex)] = 0;
+    assert_string_equal(found, hex);
+}
+
+static void test_blake2b(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n;
+        const char *hex;
+    } known[] = {
+        {0, "786a02f742015903c6c6fd852552d272"},    {1, "4fe4da61bcc756071b226843361d7494"},
+        {127, "71546bbf9110ad184cc60f2eb120fcfd"},  {128, "2d9e329f42afa3601d646692b81c13e8"},
+        {129, "47889df9eb4d717afc5019df5c6a83df"},  {255, "1a5199ac66a00e8a87ad1c7fbad30b33"},
+        {256, "91019c558584980249ca43eceed27e19"},  {257, "9f1975efca45e7b74b020975d4d2c228"},
+        {1000, "4bdd2c9cf31d797a81d245c989ffb751"},
+    };
+    uint8_t data[1000];
+    uint8_t digest[CUZK_BLAKE2B_BYTES];
+    for (size_t i = 0; i < sizeof data; i++) {
+        data[i] = (uint8_t)(i * 7 + 3);
+    }
+    cuzk_blake2b_digest(digest, "abc", 3);
+    assert_digest_starts(digest,
+                         "ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d1"
+                         "7d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923");
+    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
+        cuzk_blake2b_digest(digest, data, known[k].n);
+        assert_digest_starts(digest, known[k].hex);
+        for (size_t step = 1; step < 300; step += 63) {
+            cuzk_blake2b b;
+            cuzk_blake2b_init(&b);
+            for (size_t i = 0; i < known[k].n; i += step) {
+                cuzk_blake2b_update(&b, data + i, known[k].n - i < step ? known[k].n - i : step);
+            }
+            cuzk_blake2b_final(&b, digest);
+            assert_digest_starts(digest, known[k].hex);
+        }
+    }
+}
+
+static void test_text(void **state)
+{
+    (void)state;
+    cuzk_text t = {0};
+    assert_int_equal(cuzk_text_check(&t, NULL), CUZK_OK);
+    for (int i = 0; i < 1000; i++) {
+        cuzk_text_printf(&t, "%d,", i);
+        assert_int_equal(strlen(t.data), t.size);
+    }
+    assert_int_equal(t.size, 10 * 2 + 90 * 3 + 900 * 4);
+    assert_memory_equal(t.data + t.size - 8, "998,999,", 8);
+    cuzk_text_clear(&t);
+    cuzk_text_put_json_string(&t, "a\"b\\c\n\x7f\xc3\xa9~");
+    assert_string_equal(t.data, "\"a\\\"b\\\\c\\u000a\\u007f\\u00c3\\u00a9~\"");
+    cuzk_text_clear(&t);
+    cuzk_text_put_bytes(&t, "xyz", 2);
+    cuzk_text_put(&t, "");
+    assert_string_equal(t.data, "xy");
+    cuzk_text_clear(&t);
+    assert_null(t.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blake2b),
+        cmocka_unit_test(test_text),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
