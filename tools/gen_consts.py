@@ -340,6 +340,77 @@ def emit_curve(w, fp, fr, c):
     px2 = sx.conj() * sx
     assert px2.c1 == 0 and sy.conj() * sy == Fp2(p, -1, 0)
     e1("PSI2_X", "PSI_X^(p+1), in Fp: psi(psi(x, y)) = (PSI2_X·x, -y)", px2.c0)
+    check_subgroup_tests(c, h1 * r, h2 * r)
+    check_final_exponent(c)
+    if c["family"] == "bn":
+        emit_glv(w, r, lam)
+
+
+def emit_glv(w, r, lam):
+    """Short vectors of the lattice {(a, b): a + b·lam = 0 mod r}, and the quotients to round by."""
+    (a1, b1), (a2, b2) = glv_basis(r, lam)
+    assert a1 > 0 and b1 < 0 and a2 > 0 and b2 > 0 and a1 * b2 - a2 * b1 == r
+    assert (a1 + b1 * lam) % r == 0 and (a2 + b2 * lam) % r == 0
+    q1, q2 = (b2 << 256) // r, (-b1 << 256) // r
+    # floor(k q / 2^256) is below the exact quotient by less than 2, so that the two parts of k are
+    # smaller than twice the sums of the vectors' parts
+    assert 2 * (a1 + a2) < 2**128 - 16 and 2 * (b2 - b1) < 2**128 - 16
+    w.raw("GLV_A1", "A1 - B1·LAMBDA = 0 mod r, a short vector", limbs(a1, 2))
+    w.raw("GLV_B1", "B1 of the first short vector", limbs(-b1, 2))
+    w.raw("GLV_A2", "A2 + B2·LAMBDA = 0 mod r, the other short vector", limbs(a2, 2))
+    w.raw("GLV_B2", "B2 of the other short vector", limbs(b2, 2))
+    w.raw("GLV_Q1", "floor(2^256·B2/r)", limbs(q1, 3))
+    w.raw("GLV_Q2", "floor(2^256·B1/r)", limbs(q2, 3))
+
+
+def glv_basis(r, lam):
+    """Euclid on (r, lam), stopped in the middle: remainders s·r + t·lam give vectors (rem, -t)."""
+    import math
+
+    older, old = (r, 0), (lam, 1)
+    while old[0] >= math.isqrt(r):
+        q = older[0] // old[0]
+        older, old = old, (older[0] - q * old[0], older[1] - q * old[1])
+    q = older[0] // old[0]
+    new = (older[0] - q * old[0], older[1] - q * old[1])
+    other = min((older, new), key=lambda v: max(abs(v[0]), abs(v[1])))
+    vectors = [(old[0], -old[1]), (other[0], -other[1])]
+    return vectors if vectors[0][1] < 0 else vectors[::-1]
+
+
+def check_subgroup_tests(c, order1, order2):
+    """That the tests of curve/scalar_mul.h are exact.
+
+    A point killed by a + b·psi is killed by its norm a^2 + a b t + b^2 p (psi^2 - t psi + p = 0).
+    If the norm and the group's order have only the one factor r in common, its order divides r."""
+    import math
+
+    p, r, x, t = c["p"], c["r"], c["x"], c["trace"]
+    assert order1 % r**2 != 0 and order2 % r**2 != 0
+    if c["family"] == "bn":
+        assert order1 == r
+        coeffs = [x + 1, x, x, -2 * x]  # (x+1) + x psi + x psi^2 - 2x psi^3
+    else:
+        assert x**4 - x**2 + 1 == r  # the norm of x^2 + phi, phi^2 + phi + 1 = 0
+        coeffs = [-x, 1]
+    a = b = 0
+    for k in reversed(coeffs):
+        a, b = k - b * p, a + b * t
+    norm = a * a + a * b * t + b * b * p
+    assert norm % r == 0 and math.gcd(norm, order2) == r
+
+
+def check_final_exponent(c):
+    """That the addition chains of curve/pairing.h raise to a multiple of (p^4 - p^2 + 1)/r."""
+    p, r, x = c["p"], c["r"], c["x"]
+    hard = (p**4 - p**2 + 1) // r
+    assert hard * r == p**4 - p**2 + 1
+    if c["family"] == "bn":
+        l1 = 4 * x + 6 * x**2 + 12 * x**3
+        l0, l2, l3 = l1 + 1 + 2 * x + 6 * x**2, l1 + 2 * x, l1 - 1
+        assert l0 + l1 * p + l2 * p**2 + l3 * p**3 == 2 * x * (6 * x**2 + 3 * x + 1) * hard
+    else:
+        assert (x - 1) ** 2 * (x + p) * (x**2 + p**2 - 1) + 3 == 3 * hard
 
 
 def isqrt_exact(v):

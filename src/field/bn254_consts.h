@@ -423,4 +423,28 @@
     {{UINT64_C(0x3350c88e13e80b9c), UINT64_C(0x7dce557cdb5e56b9), UINT64_C(0x6001b4b8b615564a),    \
       UINT64_C(0x2682e617020217e0)}}
 
+/* A1 - B1·LAMBDA = 0 mod r, a short vector */
+#define CUZK_BN254_GLV_A1                                                                          \
+    {UINT64_C(0x89d3256894d213e3), UINT64_C(0x0000000000000000)}
+
+/* B1 of the first short vector */
+#define CUZK_BN254_GLV_B1                                                                          \
+    {UINT64_C(0x8211bbeb7d4f1128), UINT64_C(0x6f4d8248eeb859fc)}
+
+/* A2 + B2·LAMBDA = 0 mod r, the other short vector */
+#define CUZK_BN254_GLV_A2                                                                          \
+    {UINT64_C(0x0be4e1541221250b), UINT64_C(0x6f4d8248eeb859fd)}
+
+/* B2 of the other short vector */
+#define CUZK_BN254_GLV_B2                                                                          \
+    {UINT64_C(0x89d3256894d213e3), UINT64_C(0x0000000000000000)}
+
+/* floor(2^256·B2/r) */
+#define CUZK_BN254_GLV_Q1                                                                          \
+    {UINT64_C(0xd91d232ec7e0b3d7), UINT64_C(0x0000000000000002), UINT64_C(0x0000000000000000)}
+
+/* floor(2^256·B1/r) */
+#define CUZK_BN254_GLV_Q2                                                                          \
+    {UINT64_C(0x7a7bd9d4391eb18d), UINT64_C(0x4ccef014a773d2cf), UINT64_C(0x0000000000000002)}
+
 #endif
