@@ -73,12 +73,14 @@ struct cuzk_group {
     bool (*eq)(const cuzk_jac *a, const cuzk_jac *b);
     void (*from_affine)(cuzk_jac *out, const void *affine);
     void (*to_affine)(void *affine_out, const cuzk_jac *a);
-    void (*batch_to_affine)(void *affine_out, const cuzk_jac *a, size_t n); /* one inversion */
+    /* n packed points with one inversion; affine_out and a do not overlap */
+    void (*batch_to_affine)(void *affine_out, const cuzk_jac *a, size_t n);
     void (*neg)(cuzk_jac *out, const cuzk_jac *a);
     void (*dbl)(cuzk_jac *out, const cuzk_jac *a);
     void (*add)(cuzk_jac *out, const cuzk_jac *a, const cuzk_jac *b);          /* complete */
     void (*add_affine)(cuzk_jac *out, const cuzk_jac *a, const void *affine_b); /* complete */
-    void (*mul)(cuzk_jac *out, const cuzk_jac *a, const cuzk_fr *k); /* k in Montgomery form */
+    /* k·a, k in Montgomery form; a is in the subgroup (else the result is some other point) */
+    void (*mul)(cuzk_jac *out, const cuzk_jac *a, const cuzk_fr *k);
 
     /* zcash encoding (spec/groth16-bellperson.md 1.1); sizes: coord_bytes compressed, else
      * affine_bytes. bls12_381 only; NULL on bn254, whose p leaves too few spare bits. decode tests

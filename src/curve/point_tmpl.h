@@ -230,6 +230,23 @@ static CUZK_HD inline bool PT(eq)(const PT_JAC *a, const PT_JAC *b)
     return CF(eq)(&l, &r);
 }
 
+/** The same point? 3M + 1S. */
+static CUZK_HD inline bool PT(eq_affine)(const PT_JAC *a, const PT_AFFINE *b)
+{
+    CF_TYPE zz, t;
+    if (PT(is_infinity)(a) || PT(affine_is_infinity)(b)) {
+        return PT(is_infinity)(a) && PT(affine_is_infinity)(b);
+    }
+    CF(sqr)(&zz, &a->z);
+    CF(mul)(&t, &b->x, &zz);
+    if (!CF(eq)(&t, &a->x)) {
+        return false;
+    }
+    CF(mul)(&zz, &zz, &a->z);
+    CF(mul)(&t, &b->y, &zz);
+    return CF(eq)(&t, &a->y);
+}
+
 /** o = 2p. 2M + 5S. Infinity and points of order two come out with Z = 0. */
 static CUZK_HD inline void PT(dbl)(PT_JAC *o, const PT_JAC *p)
 {

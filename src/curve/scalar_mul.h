@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Endomorphisms, scalar multiplication and subgroup tests of both groups.
+ *
+ *   phi(x, y) = (BETA·x, y)                       on G1: multiplication by LAMBDA
+ *   psi(x, y) = (PSI_X·conj x, PSI_Y·conj y)      on G2: multiplication by p
+ * act as these scalars on the subgroups of order r only; off them psi still is a homomorphism of
+ * the curve with psi² - t·psi + p = 0. A scalar is split along their eigenvalues into two parts of
+ * 128 bits or four of 64 (Gallant, Lambert, Vanstone 2001; Galbraith, Lin, Scott 2009), which
+ * halves or quarters the doublings.
+ *
+ * Subgroup tests: M. Scott, "A note on group membership tests for G1, G2 and GT on BLS
+ * pairing-friendly curves" (2021); Y. Dai et al., "Fast subgroup membership testings for G1, G2 and
+ * GT on pairing-friendly curves" (2022). That each test is exact, not only necessary, is asserted
+ * by tools/gen_consts.py: the norm of the tested element of Z[psi] has no factor but r in common
+ * with the order of the curve. */
+#ifndef CUZK_CURVE_SCALAR_MUL_H
+#define CUZK_CURVE_SCALAR_MUL_H
+
+#include "curve/groups.h"
+
+enum {
+    MUL_TABLE = 8,       /* odd multiples 1 … 15: windows of five bits */
+    MUL_DIGITS_MAX = 130 /* of a scalar below 2^128, plus carry */
+};
+
+/* Signed digits, each 0 or odd in [-15, 15], any two nonzero ones at least five apart; value
+ * Σ d_i 2^i, least significant first. */
+struct mul_digits {
+    int n;
+    int8_t d[MUL_DIGITS_MAX];
+};
+
+/** o = the digits of k (two words), negated when `negative`. k ≤ 2^128 - 16. */
+static inline void mul_digits_set(struct mul_digits *o, const uint64_t *k, bool negative)
+{
+    cuzk_u128 rest = (cuzk_u128)k[1] << 64 | k[0];
+    o->n = 0;
+    while (rest != 0) {
+        int digit = 0;
+        if (rest & 1) {
+            digit = (int)(rest & 31);
+            digit = digit > 15 ? digit - 32 : digit;
+            rest = digit > 0 ? rest - (unsigned)digit : rest + (unsigned)-digit;
+        }
+        o->d[o->n++] = (int8_t)(negative ? -digit : digit);
+        rest >>= 1;
+    }
+}
+
+#define PT(name) g1_##name
+#include "curve/mul_tmpl.h"
+#define PT(name) g2_##name
+#include "curve/mul_tmpl.h"
+
+/** o = phi(a). */
+static inline void g1_phi(g1_affine *o, const g1_affine *a)
+{
+    static const fp beta = CUZK_CC(BETA);
+    fp_mul(&o->x, &a->x, &beta);
+    o->y = a->y;
+}
+
+/** o = psi(a). */
+static inline void g2_psi(g2_affine *o, const g2_affine *a)
+{
+    static const fp2 psi_x = CUZK_CC(PSI_X), psi_y = CUZK_CC(PSI_Y);
+    fp2_conj(&o->x, &a->x);
+    fp2_conj(&o->y, &a->y);
+    fp2_mul(&o->x, &o->x, &psi_x);
+    fp2_mul(&o->y, &o->y, &psi_y);
+}
+
+/** o = psi(psi(a)). */
+static inline void g2_psi2(g2_affine *o, const g2_affine *a)
+{
+    static const fp psi2_x = CUZK_CC(PSI2_X);
+    fp2_mul_fp(&o->x, &a->x, &psi2_x);
+    fp2_neg(&o->y, &a->y);
+}
+
+#if CUZK_CURVE_IS_BLS12_381
+
+/* k = k_0 + k_1·|x| + k_2·x² + k_3·|x|³, each part below |x|; k < r < x⁴. */
+static inline void mul_split_by_x(uint64_t parts[4], const fr *scalar)
+{
+    uint64_t k[FR_LIMBS];
+    fr_to_canonical(k, scalar);
+    for (int j = 0; j < 4; j++) {
+        cuzk_u128 rest = 0;
+        for (int i = FR_LIMBS; i-- > 0;) {
+            rest = rest << 64 | k[i];
+            k[i] = (uint64_t)(rest / CUZK_CC(X_ABS));
+            rest %= CUZK_CC(X_ABS);
+        }
+        parts[j] = (uint64_t)rest;
+    }
+}
+
+/** o = k·a for a in the subgroup: LAMBDA = -x², so k·a = (k_0 + k_1|x|)·a - (k_2 + k_3|x|)·phi(a).
+ */
+static inline void g1_mul(g1_jac *o, const g1_jac *a, const fr *k)
+{
+    g1_affine tables[2][MUL_TABLE];
+    struct mul_digits digits[2];
+    uint64_t parts[4];
+    mul_split_by_x(parts, k);
+    for (int j = 0; j < 2; j++) {
+        cuzk_u128 t = (cuzk_u128)parts[2 * j + 1] * CUZK_CC(X_ABS) + parts[2 * j];
+        uint64_t words[2] = {(uint64_t)t, (uint64_t)(t >> 64)};
+        mul_digits_set(&digits[j], words, j == 1);
+    }
+    g1_odd_multiples(tables[0], a);
+    for (int i = 0; i < MUL_TABLE; i++) {
+        g1_phi(&tables[1][i], &tables[0][i]);
+    }
+    g1_mul_straus(o, tables, digits, 2);
+}
+
+/** o = k·a for a in the subgroup: psi is x = -|x| there, so k·a = Σ_j (-1)^j·k_j·psi^j(a). */
+static inline void g2_mul(g2_jac *o, const g2_jac *a, const fr *k)
+{
+    g2_affine tables[4][MUL_TABLE];
+    struct mul_digits digits[4];
+    uint64_t parts[4];
+    mul_split_by_x(parts, k);
+    for (int j = 0; j < 4; j++) {
+        uint64_t words[2] = {parts[j], 0};
+        mul_digits_set(&digits[j], words, j % 2 == 1);
+    }
+    g2_odd_multiples(tables[0], a);
+    for (int i = 0; i < MUL_TABLE; i++) {
+        g2_psi(&tables[1][i], &tables[0][i]);
+        g2_psi2(&tables[2][i], &tables[0][i]);
+        g2_psi2(&tables[3][i], &tables[1][i]);
+    }
+    g2_mul_straus(o, tables, digits, 4);
+}
+
+/** a of order dividing r? a is on the curve. phi(a) = -x²·a. */
+static inline bool g1_in_subgroup(const g1_affine *a)
+{
+    g1_affine image;
+    g1_jac p;
+    g1_from_affine(&p, a);
+    g1_mul_sparse(&p, &p, CUZK_CC(X_ABS));
+    g1_mul_sparse(&p, &p, CUZK_CC(X_ABS));
+    g1_neg(&p, &p);
+    g1_phi(&image, a);
+    return g1_eq_affine(&p, &image);
+}
+
+/** a of order dividing r? a is on the curve. psi(a) = x·a. */
+static inline bool g2_in_subgroup(const g2_affine *a)
+{
+    g2_affine image;
+    g2_jac p;
+    g2_from_affine(&p, a);
+    g2_mul_sparse(&p, &p, CUZK_CC(X_ABS));
+    g2_neg(&p, &p);
+    g2_psi(&image, a);
+    return g2_eq_affine(&p, &image);
+}
+
+#else /* bn254 */
+
+/* o = a·b, na + nb words. */
+static inline void mul_words(uint64_t *o, const uint64_t *a, int na, const uint64_t *b, int nb)
+{
+    for (int i = 0; i < na + nb; i++) {
+        o[i] = 0;
+    }
+    for (int i = 0; i < na; i++) {
+        uint64_t carry = 0;
+        for (int j = 0; j < nb; j++) {
+            o[i + j] = cuzk_mac(a[i], b[j], o[i + j], &carry);
+        }
+        o[i + nb] = carry;
+    }
+}
+
+/* k = k_0 + k_1·LAMBDA mod r with both parts below 2^128 in size, k_0 not negative, by the short
+ * vectors (A1, -B1) and (A2, B2) of the lattice a + b·LAMBDA = 0 mod r. With
+ * c_1 = floor(k·floor(2^256·B2/r) / 2^256) and c_2 = floor(k·floor(2^256·B1/r) / 2^256):
+ * k_0 = k - c_1·A1 - c_2·A2 and k_1 = c_1·B1 - c_2·B2. */
+static inline void mul_split(struct mul_digits digits[2], const fr *scalar)
+{
+    static const uint64_t a1[2] = CUZK_CC(GLV_A1), b1[2] = CUZK_CC(GLV_B1);
+    static const uint64_t a2[2] = CUZK_CC(GLV_A2), b2[2] = CUZK_CC(GLV_B2);
+    static const uint64_t q1[3] = CUZK_CC(GLV_Q1), q2[3] = CUZK_CC(GLV_Q2);
+    uint64_t k[FR_LIMBS], c1[7], c2[7], s[5], t[5];
+    bool negative;
+    fr_to_canonical(k, scalar);
+    mul_words(c1, k, 4, q1, 3);
+    mul_words(c2, k, 4, q2, 3);
+    mul_words(s, c1 + 4, 3, a1, 2);
+    mul_words(t, c2 + 4, 3, a2, 2);
+    (void)cuzk_limbs_sub(k, k, s, 3);
+    (void)cuzk_limbs_sub(k, k, t, 3);
+    CUZK_FIELD_CHECK(k[2] == 0);
+    mul_digits_set(&digits[0], k, false);
+    mul_words(s, c1 + 4, 3, b1, 2);
+    mul_words(t, c2 + 4, 3, b2, 2);
+    negative = cuzk_limbs_less(s, t, 4);
+    if (negative) {
+        (void)cuzk_limbs_sub(s, t, s, 4);
+    } else {
+        (void)cuzk_limbs_sub(s, s, t, 4);
+    }
+    CUZK_FIELD_CHECK(s[2] == 0 && s[3] == 0);
+    mul_digits_set(&digits[1], s, negative);
+}
+
+/** o = k·a. */
+static inline void g1_mul(g1_jac *o, const g1_jac *a, const fr *k)
+{
+    g1_affine tables[2][MUL_TABLE];
+    struct mul_digits digits[2];
+    mul_split(digits, k);
+    g1_odd_multiples(tables[0], a);
+    for (int i = 0; i < MUL_TABLE; i++) {
+        g1_phi(&tables[1][i], &tables[0][i]);
+    }
+    g1_mul_straus(o, tables, digits, 2);
+}
+
+/** o = k·a for a in the subgroup: psi² is p² = -LAMBDA there. */
+static inline void g2_mul(g2_jac *o, const g2_jac *a, const fr *k)
+{
+    g2_affine tables[2][MUL_TABLE];
+    struct mul_digits digits[2];
+    mul_split(digits, k);
+    g2_odd_multiples(tables[0], a);
+    for (int i = 0; i < MUL_TABLE; i++) {
+        g2_psi2(&tables[1][i], &tables[0][i]);
+        g2_affine_neg(&tables[1][i], &tables[1][i]);
+    }
+    g2_mul_straus(o, tables, digits, 2);
+}
+
+/** Always: the cofactor of G1 is 1. */
+static inline bool g1_in_subgroup(const g1_affine *a)
+{
+    (void)a;
+    return true;
+}
+
+/** a of order dividing r? a is on the curve. (x+1)·a + psi(x·a) + psi²(x·a) = psi³(2x·a). */
+static inline bool g2_in_subgroup(const g2_affine *a)
+{
+    g2_affine xa, image;
+    g2_jac p, left, right;
+    g2_from_affine(&left, a);
+    g2_mul_sparse(&p, &left, CUZK_CC(X_ABS));
+    g2_add(&left, &left, &p);
+    g2_to_affine(&xa, &p);
+    g2_psi(&image, &xa);
+    g2_add_affine(&left, &left, &image);
+    g2_psi2(&image, &image);
+    g2_from_affine(&right, &image);
+    g2_dbl(&right, &right);
+    g2_psi2(&image, &xa);
+    g2_add_affine(&left, &left, &image);
+    return g2_eq(&left, &right);
+}
+
+#endif
+
+#endif
