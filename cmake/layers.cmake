@@ -60,7 +60,7 @@ function(cuzk_layer_curves NAME)
       elseif(CPU_PATH STREQUAL "ifma")
         target_compile_options(${OBJ} PRIVATE -mbmi -mbmi2 -madx -mavx2 -mavx512f -mavx512dq
           -mavx512bw -mavx512vl -mavx512ifma -mavx512vbmi -mprefer-vector-width=512)
-      elseif(CPU_PATH STREQUAL "ifma_emulated")
+      elseif(PATH_SYMBOL STREQUAL "ifma_emulated")
         target_compile_options(${OBJ} PRIVATE -Wno-psabi) # field/v8.h
       endif()
       target_sources(${NAME} PRIVATE $<TARGET_OBJECTS:${OBJ}>)

@@ -3,8 +3,7 @@
  *
  * Two bodies with the same results bit for bit: AVX-512 intrinsics where CUZK_PATH_IS_IFMA is 1,
  * else the compiler's generic vectors, so that the algorithms are tested on any machine (path
- * ifma-emulated). Shift counts must be compile-time constants in
- * 0 … 63. A mask is 8 bits, bit i for lane i. */
+ * ifma-emulated). Shift counts are constants in 0 … 63. A mask is 8 bits, bit i for lane i. */
 #ifndef CUZK_FIELD_V8_H
 #define CUZK_FIELD_V8_H
 
@@ -27,8 +26,15 @@ typedef uint8_t v8_mask;
 #define V8_FN       static inline __attribute__((always_inline, unused))
 #define V8_ALIGN    __attribute__((aligned(64)))
 #define V8_LOW52    0xfffffffffffffull
-#define V8_UNROLL   _Pragma("GCC unroll 16")
-#define V8_NOINLINE __attribute__((noinline))
+#define V8_NOINLINE static __attribute__((noinline, unused))
+
+/* Before a loop with a small constant trip count: unroll it, so that limb arrays stay in registers.
+ */
+#if defined(__clang__)
+#define V8_UNROLL _Pragma("unroll")
+#else
+#define V8_UNROLL _Pragma("GCC unroll 32")
+#endif
 
 #if CUZK_PATH_IS_IFMA
 
@@ -132,9 +138,22 @@ V8_FN v8 v8_xor(v8 a, v8 b)
     return _mm512_xor_si512(a, b);
 }
 
-#define v8_shl(a, n) _mm512_slli_epi64(a, n)
-#define v8_shr(a, n) _mm512_srli_epi64(a, n)
-#define v8_sar(a, n) _mm512_srai_epi64(a, n)
+/* The compiler's own shifts: unlike the intrinsics they compile without optimisation too. */
+V8_FN v8 v8_shl(v8 a, unsigned n)
+{
+    return (v8)((__v8du)a << n);
+}
+
+V8_FN v8 v8_shr(v8 a, unsigned n)
+{
+    return (v8)((__v8du)a >> n);
+}
+
+/** Shift of signed lanes. */
+V8_FN v8 v8_sar(v8 a, unsigned n)
+{
+    return (v8)((__v8di)a >> n);
+}
 
 /* ---- masks ---- */
 
@@ -537,6 +556,14 @@ V8_FN void v8_interleave4(v8 r[4])
 V8_FN v8 v8_broadcast(const uint64_t *p)
 {
     return v8_set1(*p);
+}
+
+/** The same pointer, but the compiler no longer knows what it points to: constants read through it
+ *  stay memory operands, which cost nothing, instead of being built in scalar registers. */
+V8_FN const uint64_t *v8_constants(const uint64_t *p)
+{
+    __asm__("" : "+r"(p));
+    return p;
 }
 
 /** Ask for the cache line of p in L1, in L2. Any address is allowed. */
