@@ -25,8 +25,9 @@ for set in "$@"; do
         need cmake cmake
         need ninja ninja-build
         need pkg-config pkg-config
-        need /usr/include/jansson.h libjansson-dev
-        need '/usr/lib/*/libcrypto.so.3' libssl3
+        need "/usr/lib/$(uname -m)-linux-gnu/libnettle.a" nettle-dev
+        need "/usr/lib/$(uname -m)-linux-gnu/libb2.a" libb2-dev
+        need "/usr/lib/$(uname -m)-linux-gnu/libyajl_s.a" libyajl-dev
         need gzip gzip
         ;;
     check)
@@ -39,6 +40,13 @@ for set in "$@"; do
         need '/usr/lib/gcc/*/*/libtsan.so' libtsan2
         need aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
         need qemu-aarch64 qemu-user
+        # the same libraries for the second architecture; libyajl-dev exists for one at a time, so
+        # there the shared library is linked
+        need /usr/lib/aarch64-linux-gnu/libnettle.a nettle-dev:arm64
+        need /usr/lib/aarch64-linux-gnu/libb2.a libb2-dev:arm64
+        need /usr/lib/aarch64-linux-gnu/libyajl.so.2 libyajl2:arm64
+        need /usr/lib/aarch64-linux-gnu/libcmocka.so libcmocka-dev:arm64
+        need /usr/lib/aarch64-linux-gnu/libz.so zlib1g-dev:arm64
         need python3 python3
         need node nodejs
         need npm npm
@@ -61,6 +69,9 @@ if [ "$(id -u)" != 0 ]; then
     sudo=sudo
 fi
 echo "installing Debian packages:$packages"
+case $packages in
+*:arm64*) $sudo dpkg --add-architecture arm64 ;;
+esac
 $sudo apt-get update -qq
 DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $packages \
     >/dev/null

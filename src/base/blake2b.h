@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* BLAKE2b-512 without key (RFC 7693) over bytes: the digest of parameter files (its first 16 bytes
- * stand in Filecoin's parameters.json) and of circom's contribution records. */
+/* BLAKE2b-512 without key (RFC 7693) over bytes, by libb2: the digest of parameter files (its first
+ * 16 bytes stand in Filecoin's parameters.json) and of circom's contribution records. */
 #ifndef CUZK_BASE_BLAKE2B_H
 #define CUZK_BASE_BLAKE2B_H
 
+#include <blake2.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,10 +12,7 @@ enum { CUZK_BLAKE2B_BYTES = 64 };
 
 /* A running digest. Plain data: may be copied to branch off. */
 typedef struct {
-    uint64_t state[8];
-    uint64_t n_bytes; /* compressed so far */
-    size_t n_pending; /* bytes in `block` */
-    uint8_t block[128];
+    blake2b_state state;
 } cuzk_blake2b;
 
 /** Start a digest. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* SHA-256 (FIPS 180-4) over bytes, with the processor's SHA instructions where it has them. For
- * circuit fingerprints and digests of files; the circuit form of SHA-256 is a gadget, not this. */
+/* SHA-256 (FIPS 180-4) over bytes, by Nettle. For circuit fingerprints and digests of files; the
+ * circuit form of SHA-256 is a gadget, not this. */
 #ifndef CUZK_BASE_SHA256_H
 #define CUZK_BASE_SHA256_H
 
+#include <nettle/sha2.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,9 +12,7 @@ enum { CUZK_SHA256_BYTES = 32 };
 
 /* A running digest. Plain data: may be copied to branch off. */
 typedef struct {
-    uint32_t state[8];
-    uint64_t n_bytes; /* taken so far */
-    uint8_t block[64];
+    struct sha256_ctx ctx;
 } cuzk_sha256;
 
 /** Start a digest. */
