@@ -209,6 +209,8 @@ class Field:
         w.scalar(N + "_BITS", "bits of %s" % c, p.bit_length(), ull=False)
         w.raw(N + "_MODULUS", "%s = 0x%x" % (c, p), limbs(p, n))
         w.scalar(N + "_N0", "-1/%s mod 2^64" % c, -pow(p, -1, 1 << 64) % (1 << 64), hexa=True)
+        w.raw(N + "_FOLD", "2^-64 mod %s: folds the lowest word away" % c,
+              limbs(pow(2, -64, p), n))
         w.elem(N + "_ONE", "1 in Montgomery form: R mod %s, R = %s" % (c, R), self.mont(1))
         w.elem(N + "_R2", "R^2 mod %s" % c, self.mont(1 << self.r_bits))
         w.elem(N + "_HALF", "1/2, Montgomery form", self.mont(pow(2, -1, p)))
@@ -247,8 +249,9 @@ def emit_scalar_roots(w, fr, r):
 
 def emit_square_roots(w, p, n):
     assert p % 4 == 3
-    w.section("square roots in fp (p = 3 mod 4)")
-    w.raw("FP_SQRT_EXP", "(p-3)/4: a^e·a is a root of a, or of -a", limbs((p - 3) // 4, n))
+    w.section("fp: more")
+    w.raw("FP_MODULUS_SQR", "p^2, added to differences of products", limbs(p * p, 2 * n))
+    w.raw("FP_SQRT_EXP", "(p-3)/4, p = 3 mod 4: a^e·a is a root of a, or of -a", limbs((p - 3) // 4, n))
 
 
 def emit_tower(w, fp, p, xi):
@@ -472,6 +475,8 @@ HEADER = """/* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #define CUZK_FIELD_%(prefix)s_CONSTS_H
 
 #include <stdint.h>
+
+/* clang-format off */
 """
 
 
@@ -486,7 +491,7 @@ def generate(c):
     emit_tower(w, fp, c["p"], c["xi"])
     emit_curve(w, fp, fr, c)
     xs = ("-0x%x" % -c["x"]) if c["x"] < 0 else ("0x%x" % c["x"])
-    return (HEADER % dict(c, xs=xs)) + "\n".join(w.out).replace("\n\n\n", "\n\n") + "\n\n#endif\n"
+    return (HEADER % dict(c, xs=xs)) + "\n".join(w.out).replace("\n\n\n", "\n\n") + "\n\n/* clang-format on */\n\n#endif\n"
 
 
 def main():

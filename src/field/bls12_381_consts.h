@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+/* clang-format off */
+
 /* ---- fr: integers modulo r ---- */
 
 /* 64-bit limbs of an element */
@@ -26,6 +28,11 @@
 
 /* -1/r mod 2^64 */
 #define CUZK_BLS12_381_FR_N0 UINT64_C(0xfffffffeffffffff)
+
+/* 2^-64 mod r: folds the lowest word away */
+#define CUZK_BLS12_381_FR_FOLD                                                                     \
+    {UINT64_C(0xac43fffd0001a403), UINT64_C(0x16e1f3f5a29edff6), UINT64_C(0x95aeb36cacca82b5),     \
+     UINT64_C(0x73eda752b5afd5f4)}
 
 /* 1 in Montgomery form: R mod r, R = 2^256 */
 #define CUZK_BLS12_381_FR_ONE                                                                      \
@@ -141,6 +148,11 @@
 /* -1/p mod 2^64 */
 #define CUZK_BLS12_381_FP_N0 UINT64_C(0x89f3fffcfffcfffd)
 
+/* 2^-64 mod p: folds the lowest word away */
+#define CUZK_BLS12_381_FP_FOLD                                                                     \
+    {UINT64_C(0x6a4aaa14be07a408), UINT64_C(0x5d4f098d2923b9a3), UINT64_C(0x622385e49d0feeb0),     \
+     UINT64_C(0x5fb6d192233b3b63), UINT64_C(0x2cffcd0f221a175b), UINT64_C(0x0e035b9b1e00bc8e)}
+
 /* 1 in Montgomery form: R mod p, R = 2^384 */
 #define CUZK_BLS12_381_FP_ONE                                                                      \
     {{UINT64_C(0x760900000002fffd), UINT64_C(0xebf4000bc40c0002), UINT64_C(0x5f48985753c758ba),    \
@@ -205,9 +217,16 @@
      UINT64_C(0x00057455f4898575), UINT64_C(0x000d77ce58537052), UINT64_C(0x000071a97a256ec6),     \
      UINT64_C(0x000ec3fa80e4935c), UINT64_C(0x0000000000015f65)}
 
-/* ---- square roots in fp (p = 3 mod 4) ---- */
+/* ---- fp: more ---- */
 
-/* (p-3)/4: a^e·a is a root of a, or of -a */
+/* p^2, added to differences of products */
+#define CUZK_BLS12_381_FP_MODULUS_SQR                                                              \
+    {UINT64_C(0x26aa00001c718e39), UINT64_C(0x7ced6b1d76382eab), UINT64_C(0x162c338362113cfd),     \
+     UINT64_C(0x66bf91ed3e71b743), UINT64_C(0x292e85a87091a049), UINT64_C(0x1d68619c86185c7b),     \
+     UINT64_C(0xf53149330978ef01), UINT64_C(0x50a62cfd16ddca6e), UINT64_C(0x66e59e49349e8bd0),     \
+     UINT64_C(0xe2dc90e50e7046b4), UINT64_C(0x4bd278eaa22f25e9), UINT64_C(0x02a437a4b8c35fc7)}
+
+/* (p-3)/4, p = 3 mod 4: a^e·a is a root of a, or of -a */
 #define CUZK_BLS12_381_FP_SQRT_EXP                                                                 \
     {UINT64_C(0xee7fbfffffffeaaa), UINT64_C(0x07aaffffac54ffff), UINT64_C(0xd9cc34a83dac3d89),     \
      UINT64_C(0xd91dd2e13ce144af), UINT64_C(0x92c6e9ed90d2eb35), UINT64_C(0x0680447a8e5ff9a6)}
@@ -422,5 +441,7 @@
 #define CUZK_BLS12_381_PSI2_X                                                                      \
     {{UINT64_C(0xcd03c9e48671f071), UINT64_C(0x5dab22461fcda5d2), UINT64_C(0x587042afd3851b95),    \
       UINT64_C(0x8eb60ebe01bacb9e), UINT64_C(0x03f97d6e83d050d2), UINT64_C(0x18f0206554638741)}}
+
+/* clang-format on */
 
 #endif

@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+/* clang-format off */
+
 /* ---- fr: integers modulo r ---- */
 
 /* 64-bit limbs of an element */
@@ -26,6 +28,11 @@
 
 /* -1/r mod 2^64 */
 #define CUZK_BN254_FR_N0 UINT64_C(0xc2e1f593efffffff)
+
+/* 2^-64 mod r: folds the lowest word away */
+#define CUZK_BN254_FR_FOLD                                                                         \
+    {UINT64_C(0x2d3e8053e396ee4d), UINT64_C(0xca478dbeab3c92cd), UINT64_C(0xb2d8f06f77f52a93),     \
+     UINT64_C(0x24d6ba07f7aa8f04)}
 
 /* 1 in Montgomery form: R mod r, R = 2^256 */
 #define CUZK_BN254_FR_ONE                                                                          \
@@ -140,6 +147,11 @@
 /* -1/p mod 2^64 */
 #define CUZK_BN254_FP_N0 UINT64_C(0x87d20782e4866389)
 
+/* 2^-64 mod p: folds the lowest word away */
+#define CUZK_BN254_FP_FOLD                                                                         \
+    {UINT64_C(0x327d7c1b18f7bd41), UINT64_C(0xdb8ed52f824ed32f), UINT64_C(0x29b67b05eb29a6a1),     \
+     UINT64_C(0x19ac99126b459dda)}
+
 /* 1 in Montgomery form: R mod p, R = 2^256 */
 #define CUZK_BN254_FP_ONE                                                                          \
     {{UINT64_C(0xd35d438dc58f0d9d), UINT64_C(0x0a78eb28f5c70b3d), UINT64_C(0x666ea36f7879462c),    \
@@ -198,9 +210,15 @@
     {UINT64_C(0x000d438dc58f0d9d), UINT64_C(0x00028f5c70b3dd35), UINT64_C(0x000879462c0a78eb),     \
      UINT64_C(0x000df2f666ea36f7), UINT64_C(0x00000e0a77c19a07)}
 
-/* ---- square roots in fp (p = 3 mod 4) ---- */
+/* ---- fp: more ---- */
 
-/* (p-3)/4: a^e·a is a root of a, or of -a */
+/* p^2, added to differences of products */
+#define CUZK_BN254_FP_MODULUS_SQR                                                                  \
+    {UINT64_C(0x3b5458a2275d69b1), UINT64_C(0xa602072d09eac101), UINT64_C(0x4a50189c6d96cadc),     \
+     UINT64_C(0x04689e957a1242c8), UINT64_C(0x26edfa5c34c6b38d), UINT64_C(0xb00b855116375606),     \
+     UINT64_C(0x599a6f7c0348d21c), UINT64_C(0x0925c4b8763cbf9c)}
+
+/* (p-3)/4, p = 3 mod 4: a^e·a is a root of a, or of -a */
 #define CUZK_BN254_FP_SQRT_EXP                                                                     \
     {UINT64_C(0x4f082305b61f3f51), UINT64_C(0x65e05aa45a1c72a3), UINT64_C(0x6e14116da0605617),     \
      UINT64_C(0x0c19139cb84c680a)}
@@ -446,5 +464,7 @@
 /* floor(2^256·B1/r) */
 #define CUZK_BN254_GLV_Q2                                                                          \
     {UINT64_C(0x7a7bd9d4391eb18d), UINT64_C(0x4ccef014a773d2cf), UINT64_C(0x0000000000000002)}
+
+/* clang-format on */
 
 #endif

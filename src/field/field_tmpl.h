@@ -4,7 +4,7 @@
  *   F(name)   the function name, for example fp_##name
  *   F_T       the element type, struct { uint64_t l[F_LIMBS]; }
  *   F_LIMBS   number of 64-bit words, a plain number
- *   F_C(name) the constant MODULUS, N0, ONE, R2, MODULUS_MINUS_2 (as in the *_consts.h files)
+ *   F_C(name) the constant MODULUS, N0, ONE, R2, FOLD, MODULUS_MINUS_2 (as in the *_consts.h files)
  *
  * It undefines them at its end.
  *
@@ -13,15 +13,17 @@
  * reduced elements; outputs may alias inputs; nothing is constant-time by promise. CUZK_VERIFY
  * builds check that inputs and outputs are reduced.
  *
- * F(mul) is the one hot function: its body is portable C here, inline assembly on the ADX path
- * (mont_adx.h), and CUZK_DEVICE_MONT_MUL(o, a, b, p, n0, n), if defined, in device code. */
-#ifndef CUZK_FIELD_CHECK_DEFINED
-#define CUZK_FIELD_CHECK_DEFINED
-#if defined(CUZK_VERIFY) && !defined(__CUDA_ARCH__)
-#define CUZK_FIELD_CHECK(cond) CUZK_ASSERT(cond)
+ * Inner loops: inline assembly (mont_adx.h) where CUZK_FIELD_USE_ADX is 1 and the field has 4 or 6
+ * words, else the portable ones of limbs.h; in device code CUZK_DEVICE_MONT_MUL(o, a, b, p, n0, n)
+ * takes the place of the portable multiplication if it is defined. */
+#if CUZK_FIELD_USE_ADX && (F_LIMBS == 4 || F_LIMBS == 6)
+#define F_ADX(verb)           F_ADX_PASTE(verb, F_LIMBS)
+#define F_ADX_PASTE(verb, n)  F_ADX_PASTE2(verb, n)
+#define F_ADX_PASTE2(verb, n) cuzk_adx_##verb##n
+#define F_WITH_ADX            1
+static const cuzk_adx_field F(adx_field) = {F_C(MODULUS), F_C(FOLD), F_C(N0)};
 #else
-#define CUZK_FIELD_CHECK(cond) ((void)0)
-#endif
+#define F_WITH_ADX 0
 #endif
 
 /** Whether the words of a are below the modulus. */
@@ -69,11 +71,15 @@ static CUZK_HD inline bool F(is_one)(const F_T *a)
 /** o = a + b. */
 static CUZK_HD inline void F(add)(F_T *o, const F_T *a, const F_T *b)
 {
-    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
     CUZK_FIELD_CHECK(F(is_reduced)(a) && F(is_reduced)(b));
+#if F_WITH_ADX
+    F_ADX(add)(o->l, a->l, b->l, &F(adx_field));
+#else
+    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
     uint64_t t[F_LIMBS];
     (void)cuzk_limbs_add(t, a->l, b->l, F_LIMBS);
     cuzk_limbs_reduce_once(o->l, t, p, F_LIMBS);
+#endif
     CUZK_FIELD_CHECK(F(is_reduced)(o));
 }
 
@@ -86,71 +92,126 @@ static CUZK_HD inline void F(dbl)(F_T *o, const F_T *a)
 /** o = a - b. */
 static CUZK_HD inline void F(sub)(F_T *o, const F_T *a, const F_T *b)
 {
-    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
     CUZK_FIELD_CHECK(F(is_reduced)(a) && F(is_reduced)(b));
+#if F_WITH_ADX
+    F_ADX(sub)(o->l, a->l, b->l, &F(adx_field));
+#else
+    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
     uint64_t t[F_LIMBS], carry = 0;
     uint64_t mask = 0 - cuzk_limbs_sub(t, a->l, b->l, F_LIMBS);
     CUZK_UNROLL
     for (int i = 0; i < F_LIMBS; i++) {
         o->l[i] = cuzk_adc(t[i], p[i] & mask, &carry);
     }
+#endif
     CUZK_FIELD_CHECK(F(is_reduced)(o));
 }
 
 /** o = -a. */
 static CUZK_HD inline void F(neg)(F_T *o, const F_T *a)
 {
-    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
-    CUZK_FIELD_CHECK(F(is_reduced)(a));
-    uint64_t mask = F(is_zero)(a) ? 0 : ~UINT64_C(0), borrow = 0;
-    CUZK_UNROLL
-    for (int i = 0; i < F_LIMBS; i++) {
-        o->l[i] = cuzk_sbb(p[i] & mask, a->l[i], &borrow);
-    }
-    CUZK_FIELD_CHECK(F(is_reduced)(o));
+    F_T zero;
+    F(set_zero)(&zero);
+    F(sub)(o, &zero, a);
 }
 
-/* o = a·b/R mod p, reduced, on words: a < p, b any number of F_LIMBS words. */
-static CUZK_HD inline void F(mont_mul)(uint64_t *o, const uint64_t *a, const uint64_t *b)
+/* ---- products of 2·F_LIMBS words, for sums of products that are reduced once ---- */
+
+/** w = a·b as plain integers; a and b may be any words. w must not overlap a or b. */
+static CUZK_HD CUZK_ALWAYS_INLINE void F(mul_wide)(uint64_t *w, const uint64_t *a,
+                                                   const uint64_t *b)
 {
-    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
-#if defined(__CUDA_ARCH__) && defined(CUZK_DEVICE_MONT_MUL)
-    CUZK_DEVICE_MONT_MUL(o, a, b, p, F_C(N0), F_LIMBS);
+#if F_WITH_ADX
+    F_ADX(wide_mul)(w, a, b);
 #else
-    cuzk_mont_mul_portable(o, a, b, p, F_C(N0), F_LIMBS);
+    cuzk_limbs_mul(w, a, b, F_LIMBS);
 #endif
 }
 
+/** w = a² as plain integers; a may be any words. w must not overlap a. */
+static CUZK_HD CUZK_ALWAYS_INLINE void F(sqr_wide)(uint64_t *w, const uint64_t *a)
+{
+#if F_WITH_ADX
+    F_ADX(wide_sqr)(w, a);
+#else
+    cuzk_limbs_mul(w, a, a, F_LIMBS);
+#endif
+}
+
+/** o = w/R mod p, reduced, for w below 0.9·p·R. */
+static CUZK_HD CUZK_ALWAYS_INLINE void F(redc_wide)(F_T *o, const uint64_t *w)
+{
+#if F_WITH_ADX
+    F_ADX(redc)(o->l, w, &F(adx_field));
+#else
+    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
+    cuzk_mont_redc_portable(o->l, w, p, F_C(N0), F_LIMBS);
+#endif
+    CUZK_FIELD_CHECK(F(is_reduced)(o));
+}
+
 /** o = a·b. */
-static CUZK_HD inline void F(mul)(F_T *o, const F_T *a, const F_T *b)
+CUZK_FIELD_CALL void F(mul)(F_T *o, const F_T *a, const F_T *b)
 {
     CUZK_FIELD_CHECK(F(is_reduced)(a) && F(is_reduced)(b));
-    F(mont_mul)(o->l, a->l, b->l);
+#if F_WITH_ADX && F_LIMBS == 4
+    cuzk_adx_mul4(o->l, a->l, b->l, &F(adx_field));
+#elif F_WITH_ADX
+    uint64_t w[2 * F_LIMBS];
+    F(mul_wide)(w, a->l, b->l);
+    F(redc_wide)(o, w);
+#else
+    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
+    CUZK_FIELD_MONT_MUL(o->l, a->l, b->l, p, F_C(N0), F_LIMBS);
+#endif
     CUZK_FIELD_CHECK(F(is_reduced)(o));
 }
 
 /** o = a². */
-static CUZK_HD inline void F(sqr)(F_T *o, const F_T *a)
+CUZK_FIELD_CALL void F(sqr)(F_T *o, const F_T *a)
 {
     CUZK_FIELD_CHECK(F(is_reduced)(a));
-    F(mont_mul)(o->l, a->l, a->l);
+#if F_WITH_ADX
+    uint64_t w[2 * F_LIMBS];
+    F(sqr_wide)(w, a->l);
+    F(redc_wide)(o, w);
+#else
+    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
+    CUZK_FIELD_MONT_MUL(o->l, a->l, a->l, p, F_C(N0), F_LIMBS);
+#endif
     CUZK_FIELD_CHECK(F(is_reduced)(o));
 }
 
 /** o = the element of the plain integer in F_LIMBS words (any value, taken modulo p). */
-static CUZK_HD inline void F(from_canonical)(F_T *o, const uint64_t *limbs)
+CUZK_FIELD_CALL void F(from_canonical)(F_T *o, const uint64_t *limbs)
 {
+    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
     CUZK_LOCAL_TABLE F_T r2 = F_C(R2);
-    F(mont_mul)(o->l, r2.l, limbs);
+#if F_WITH_ADX
+    /* the product may reach p·R: the reduction then ends just above p, not below */
+    uint64_t w[2 * F_LIMBS];
+    F(mul_wide)(w, r2.l, limbs);
+    F_ADX(redc)(o->l, w, &F(adx_field));
+    cuzk_limbs_reduce_once(o->l, o->l, p, F_LIMBS);
+#else
+    CUZK_FIELD_MONT_MUL(o->l, r2.l, limbs, p, F_C(N0), F_LIMBS);
+#endif
     CUZK_FIELD_CHECK(F(is_reduced)(o));
 }
 
 /** limbs = the plain integer of a, below p, F_LIMBS words. limbs may be a->l. */
-static CUZK_HD inline void F(to_canonical)(uint64_t *limbs, const F_T *a)
+CUZK_FIELD_CALL void F(to_canonical)(uint64_t *limbs, const F_T *a)
 {
-    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
+    F_T plain;
+    uint64_t w[2 * F_LIMBS];
     CUZK_FIELD_CHECK(F(is_reduced)(a));
-    cuzk_mont_redc_portable(limbs, a->l, p, F_C(N0), F_LIMBS);
+    CUZK_UNROLL
+    for (int i = 0; i < F_LIMBS; i++) {
+        w[i] = a->l[i];
+        w[F_LIMBS + i] = 0;
+    }
+    F(redc_wide)(&plain, w);
+    memcpy(limbs, plain.l, sizeof(plain.l));
 }
 
 /** o = the element stored at src (8·F_LIMBS bytes, any alignment). The bytes are not checked. */
@@ -180,3 +241,7 @@ static CUZK_HD inline void F(inv)(F_T *o, const F_T *a)
 #undef F_T
 #undef F_LIMBS
 #undef F_C
+#undef F_ADX
+#undef F_ADX_PASTE
+#undef F_ADX_PASTE2
+#undef F_WITH_ADX

@@ -17,8 +17,33 @@
 
 #include "field/limbs.h"
 
-#if defined(CUZK_VERIFY)
+#if defined(CUZK_VERIFY) && !defined(__CUDA_ARCH__)
 #include "base/status.h"
+#define CUZK_FIELD_CHECK(cond) CUZK_ASSERT(cond)
+#else
+#define CUZK_FIELD_CHECK(cond) ((void)0)
+#endif
+
+/* The ifma path uses the scalar code of adx for single elements. */
+#if !defined(__CUDACC__) && defined(CUZK_PATH_IS_ADX) && (CUZK_PATH_IS_ADX || CUZK_PATH_IS_IFMA)
+#include "field/mont_adx.h"
+#define CUZK_FIELD_USE_ADX 1
+#else
+#define CUZK_FIELD_USE_ADX 0
+#endif
+
+#if defined(__CUDA_ARCH__) && defined(CUZK_DEVICE_MONT_MUL)
+#define CUZK_FIELD_MONT_MUL CUZK_DEVICE_MONT_MUL
+#else
+#define CUZK_FIELD_MONT_MUL cuzk_mont_mul_portable
+#endif
+
+/* Multiplications are calls on the host: inlining them gains nothing (measured) and makes every
+ * user large. */
+#if defined(__CUDACC__)
+#define CUZK_FIELD_CALL static CUZK_HD inline
+#else
+#define CUZK_FIELD_CALL static __attribute__((noinline, unused, aligned(64)))
 #endif
 
 #if CUZK_CURVE_IS_BN254

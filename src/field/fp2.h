@@ -99,9 +99,29 @@ static CUZK_HD inline void fp2_conj(fp2 *o, const fp2 *a)
     fp_neg(&o->c1, &a->c1);
 }
 
-/** o = a·b. */
-static CUZK_HD inline void fp2_mul(fp2 *o, const fp2 *a, const fp2 *b)
+/** o = a·b.
+ *
+ *  Karatsuba on unreduced products: c1 = (a0 + a1)(b0 + b1) - a0b0 - a1b1 = a0b1 + a1b0 < 2p² and
+ *  c0 = a0b0 + p² - a1b1 < 2p² are reduced once each. */
+CUZK_FIELD_CALL void fp2_mul(fp2 *o, const fp2 *a, const fp2 *b)
 {
+#if CUZK_FIELD_USE_ADX
+    static const uint64_t p_sqr[2 * FP_LIMBS] = CUZK_CC(FP_MODULUS_SQR);
+    uint64_t low[2 * FP_LIMBS], high[2 * FP_LIMBS], cross[2 * FP_LIMBS];
+    uint64_t sum_a[FP_LIMBS], sum_b[FP_LIMBS];
+    CUZK_FIELD_CHECK(fp2_is_reduced(a) && fp2_is_reduced(b));
+    (void)cuzk_limbs_add(sum_a, a->c0.l, a->c1.l, FP_LIMBS);
+    (void)cuzk_limbs_add(sum_b, b->c0.l, b->c1.l, FP_LIMBS);
+    fp_mul_wide(low, a->c0.l, b->c0.l);
+    fp_mul_wide(high, a->c1.l, b->c1.l);
+    fp_mul_wide(cross, sum_a, sum_b);
+    (void)cuzk_limbs_sub(cross, cross, low, 2 * FP_LIMBS);
+    (void)cuzk_limbs_sub(cross, cross, high, 2 * FP_LIMBS);
+    (void)cuzk_limbs_add(low, low, p_sqr, 2 * FP_LIMBS);
+    (void)cuzk_limbs_sub(low, low, high, 2 * FP_LIMBS);
+    fp_redc_wide(&o->c0, low);
+    fp_redc_wide(&o->c1, cross);
+#else
     fp low, high, sum_a, sum_b;
     fp_mul(&low, &a->c0, &b->c0);
     fp_mul(&high, &a->c1, &b->c1);
@@ -111,10 +131,11 @@ static CUZK_HD inline void fp2_mul(fp2 *o, const fp2 *a, const fp2 *b)
     fp_sub(&o->c0, &low, &high);
     fp_sub(&sum_a, &sum_a, &low);
     fp_sub(&o->c1, &sum_a, &high);
+#endif
 }
 
 /** o = a². */
-static CUZK_HD inline void fp2_sqr(fp2 *o, const fp2 *a)
+CUZK_FIELD_CALL void fp2_sqr(fp2 *o, const fp2 *a)
 {
     fp sum, difference, product;
     fp_add(&sum, &a->c0, &a->c1);

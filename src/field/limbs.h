@@ -42,20 +42,39 @@
 
 __extension__ typedef unsigned __int128 cuzk_u128;
 
+/* gcc 12 makes no carry chains of 128-bit sums, but does of its own builtins. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define CUZK_LIMBS_X86_CARRY 1
+#else
+#define CUZK_LIMBS_X86_CARRY 0
+#endif
+
 /** a + b + carry; *carry (0 or 1) is replaced by the carry out. */
 static CUZK_HD CUZK_ALWAYS_INLINE uint64_t cuzk_adc(uint64_t a, uint64_t b, uint64_t *carry)
 {
+#if CUZK_LIMBS_X86_CARRY
+    unsigned long long sum;
+    *carry = __builtin_ia32_addcarryx_u64((unsigned char)*carry, a, b, &sum);
+    return sum;
+#else
     cuzk_u128 t = (cuzk_u128)a + b + *carry;
     *carry = (uint64_t)(t >> 64);
     return (uint64_t)t;
+#endif
 }
 
 /** a - b - borrow; *borrow (0 or 1) is replaced by the borrow out. */
 static CUZK_HD CUZK_ALWAYS_INLINE uint64_t cuzk_sbb(uint64_t a, uint64_t b, uint64_t *borrow)
 {
+#if CUZK_LIMBS_X86_CARRY
+    unsigned long long difference;
+    *borrow = __builtin_ia32_sbb_u64((unsigned char)*borrow, a, b, &difference);
+    return difference;
+#else
     cuzk_u128 t = (cuzk_u128)a - b - *borrow;
     *borrow = (uint64_t)(t >> 64) & 1;
     return (uint64_t)t;
+#endif
 }
 
 /** Low word of a·b + c + *carry; *carry becomes the high word. Never overflows. */
@@ -136,6 +155,21 @@ static CUZK_HD CUZK_ALWAYS_INLINE void cuzk_limbs_reduce_once(uint64_t *o, const
     }
 }
 
+/** o = a·b, 2n words. o must not overlap a or b. */
+static CUZK_HD CUZK_ALWAYS_INLINE void cuzk_limbs_mul(uint64_t *o, const uint64_t *a,
+                                                      const uint64_t *b, int n)
+{
+    CUZK_UNROLL
+    for (int i = 0; i < n; i++) {
+        uint64_t carry = 0;
+        CUZK_UNROLL
+        for (int j = 0; j < n; j++) {
+            o[i + j] = cuzk_mac(a[j], b[i], i == 0 ? 0 : o[i + j], &carry);
+        }
+        o[i + n] = carry;
+    }
+}
+
 /** o = a·b·2^(-64n) mod p, reduced.
  *
  *  a < p; b is any n-word number; p odd, p < 2^(64n-1); n0 = -1/p mod 2^64. o may be a or b.
@@ -161,7 +195,7 @@ static CUZK_HD CUZK_ALWAYS_INLINE void cuzk_mont_mul_portable(uint64_t *o, const
     cuzk_limbs_reduce_once(o, t, p, n);
 }
 
-/** o = a·2^(-64n) mod p, reduced, for any n-word a. o may be a. */
+/** o = a·2^(-64n) mod p, reduced, for a of 2n words below (2^(64n) - 1)·p. o may be a. */
 static CUZK_HD CUZK_ALWAYS_INLINE void
 cuzk_mont_redc_portable(uint64_t *o, const uint64_t *a, const uint64_t *p, uint64_t n0, int n)
 {
@@ -178,8 +212,9 @@ cuzk_mont_redc_portable(uint64_t *o, const uint64_t *a, const uint64_t *p, uint6
         for (int j = 1; j < n; j++) {
             t[j - 1] = cuzk_mac(m, p[j], t[j], &carry);
         }
-        t[n - 1] = carry;
+        t[n - 1] = carry; /* t <= p at the end */
     }
+    (void)cuzk_limbs_add(t, t, a + n, n);
     cuzk_limbs_reduce_once(o, t, p, n);
 }
 
