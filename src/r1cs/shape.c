@@ -28,7 +28,7 @@ void cuzk_shape_destroy(cuzk_shape *s)
     free(s);
 }
 
-/* ---- fingerprint -------------------------------------------------------------------------- */
+/* ---- fingerprint ----------------------------------------------------------------------------- */
 
 struct key_code {
     uint32_t key, code;
@@ -130,7 +130,7 @@ out:
     return status;
 }
 
-/* ---- boolean variables -------------------------------------------------------------------- */
+/* ---- boolean variables ----------------------------------------------------------------------- */
 
 /* Whether a row of one matrix is k·x with k ≠ 0. */
 static bool is_multiple_of(const cuzk_rows *m, uint64_t row, uint32_t x)

@@ -97,6 +97,12 @@ typedef uint32_t cuzk_var;
 
 enum { CUZK_VAR_ONE = 0 };
 
+/** The handle of aux variable j < 2^31. */
+static inline cuzk_var cuzk_var_aux(uint32_t j)
+{
+    return 0x80000000u | j;
+}
+
 /** Make an empty builder; it already has the input ONE. Returned: give it to finish or destroy.
  *  Errors: E_MEMORY. */
 cuzk_status cuzk_shape_builder_create(cuzk_shape_builder **out, const cuzk_curve *curve,
