@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* One proof. All of it lives in one workspace, used in three layouts one after the other:
+ *
+ *     rows and quotient   a | b | quotient's own
+ *     H                   quotient scalars (where a was) | bucket method's own
+ *     other queries       selections and the sums' own
+ *
+ * so that the workspace is as large as the largest of them, not their sum. */
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/map_file.h"
+#include "base/pages.h"
+#include "groth16/fr_random.h"
+#include "groth16/key_rows.h"
+#include "groth16/prover_impl.h"
+#include "r1cs/satisfy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Share of the stages in the whole, in percent at the stage's beginning, for reports only. */
+enum { AT_ROWS = 0, AT_QUOTIENT = 3, AT_H = 20, AT_QUERIES = 55, AT_END = 97 };
+
+struct proving {
+    const cuzk_prover *p;
+    const cuzk_witness *w;
+    const cuzk_prove_params *params;
+    cuzk_pool *pool;
+    cuzk_error *err;
+    uint8_t *ws;
+    size_t ws_bytes;
+    cuzk_query_set sets[3];
+    cuzk_jac h;
+    cuzk_prove_times times;
+    uint64_t stage_began_ns;
+};
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+static void end_stage(struct proving *g)
+{
+    uint64_t now = cuzk_now_ns();
+    if (g->times.n_stages > 0) {
+        g->times.stages[g->times.n_stages - 1].ns = now - g->stage_began_ns;
+    }
+    g->stage_began_ns = now;
+}
+
+static cuzk_status begin_stage(struct proving *g, const char *name, unsigned percent)
+{
+    end_stage(g);
+    g->times.stages[g->times.n_stages++].name = name;
+    return cuzk_report_progress(g->params->reporter, name, percent, 100, g->err);
+}
+
+static void drop(const struct proving *g, const void *data, uint64_t n_bytes)
+{
+    if (g->p->drop && g->p->is_zkey) {
+        cuzk_map_file_drop(data, n_bytes);
+    }
+}
+
+/* ---- workspace --------------------------------------------------------------------------------
+ */
+
+static size_t align(size_t n)
+{
+    return (n + 63) / 64 * 64;
+}
+
+static cuzk_msm_params h_params(const struct proving *g, cuzk_msm_query *query)
+{
+    *query = (cuzk_msm_query){.group = CUZK_G1, .bases = g->p->h};
+    return (cuzk_msm_params){.scalars = g->ws, .n = g->p->n_h, .queries = query, .n_queries = 1};
+}
+
+static size_t workspace_bytes(const struct proving *g)
+{
+    const cuzk_prover *p = g->p;
+    size_t vector = align(p->n * sizeof(cuzk_fr));
+    cuzk_msm_query query;
+    cuzk_msm_params h = h_params(g, &query);
+    size_t most = 2 * vector + cuzk_quotient_workspace_bytes(p->domain, g->pool);
+    size_t with_h = vector + cuzk_msm_workspace_bytes(p->curve, &h, g->pool);
+    most = with_h > most ? with_h : most;
+    for (unsigned i = 0; i < p->n_sets; i++) {
+        size_t n = cuzk_query_sums_workspace_bytes(&p->sets[i], g->w, g->pool);
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* ---- the three layouts ------------------------------------------------------------------------
+ */
+
+static cuzk_status rows_and_quotient(struct proving *g)
+{
+    const cuzk_prover *p = g->p;
+    size_t vector = align(p->n * sizeof(cuzk_fr));
+    cuzk_fr *a = (cuzk_fr *)(void *)g->ws, *b = (cuzk_fr *)(void *)(g->ws + vector);
+    void *rest = g->ws + 2 * vector;
+    CUZK_TRY(begin_stage(g, "rows", AT_ROWS));
+    if (p->is_zkey) {
+        CUZK_TRY(cuzk_key_eval_rows(&p->zkey, g->w, a, b, g->pool, g->err));
+        drop(g, p->zkey.coeffs, p->zkey.n_coeffs * CUZK_ZKEY_COEFF_BYTES);
+    } else {
+        cuzk_shape_eval_rows(p->shape, g->w, CUZK_MATRIX_A, a, p->n, g->pool);
+        cuzk_shape_eval_rows(p->shape, g->w, CUZK_MATRIX_B, b, p->n, g->pool);
+    }
+    CUZK_TRY(begin_stage(g, "quotient", AT_QUOTIENT));
+    return p->is_zkey ? cuzk_quotient_circom(p->domain, a, a, b, rest, g->pool, g->err)
+                      : cuzk_quotient_plain(p->domain, a, a, b, rest, g->pool, g->err);
+}
+
+static cuzk_status h_sum(struct proving *g)
+{
+    const cuzk_prover *p = g->p;
+    size_t vector = align(p->n * sizeof(cuzk_fr));
+    cuzk_msm_query query;
+    cuzk_msm_params params = h_params(g, &query);
+    CUZK_TRY(begin_stage(g, "H", AT_H));
+    CUZK_TRY(cuzk_msm(p->curve, &params, g->ws + vector, g->ws_bytes - vector, g->pool, g->err));
+    drop(g, p->h, p->n_h * p->curve->g[CUZK_G1].affine_bytes);
+    g->h = query.sum;
+    return CUZK_OK;
+}
+
+static cuzk_status query_sums(struct proving *g)
+{
+    const cuzk_prover *p = g->p;
+    CUZK_TRY(begin_stage(g, "A, B, C", AT_QUERIES));
+    for (unsigned i = 0; i < p->n_sets; i++) {
+        g->sets[i] = p->sets[i];
+        CUZK_TRY(cuzk_query_sums(&g->sets[i], g->w, g->ws, g->ws_bytes, g->pool, g->err));
+        for (size_t k = 0; k < g->sets[i].n_queries; k++) {
+            const cuzk_msm_query *q = &g->sets[i].queries[k];
+            drop(g, q->bases, (p->n_vars - q->first) * p->curve->g[q->group].affine_bytes);
+        }
+    }
+    return CUZK_OK;
+}
+
+/* ---- assembly -----------------------------------------------------------------------------------
+ */
+
+static cuzk_status choose_blinding(const struct proving *g, cuzk_fr *r, cuzk_fr *s)
+{
+    const cuzk_curve *curve = g->p->curve;
+    const cuzk_blinding *given = g->params->test_blinding;
+    if (given != NULL) {
+        CUZK_FAIL_IF(!curve->fr_from_canonical_le(r, given->r) ||
+                         !curve->fr_from_canonical_le(s, given->s),
+                     g->err, CUZK_E_ARGUMENT, "given r or s is not below the field order");
+        return CUZK_OK;
+    }
+    CUZK_TRY(cuzk_fr_random(curve, r, g->err));
+    return cuzk_fr_random(curve, s, g->err);
+}
+
+static const cuzk_jac *sum_of(const struct proving *g, cuzk_prover_query query)
+{
+    return &g->sets[g->p->place[query].set].queries[g->p->place[query].query].sum;
+}
+
+/* out = base + sum + k·delta, the form of A, B and B1. */
+static void blinded(const cuzk_group *group, cuzk_jac *out, const void *base, const cuzk_jac *sum,
+                    const void *delta, const cuzk_fr *k)
+{
+    group->from_affine(out, delta);
+    group->mul(out, out, k);
+    group->add(out, out, sum);
+    group->add_affine(out, out, base);
+}
+
+static cuzk_status assemble(const struct proving *g, cuzk_proof_points *out)
+{
+    const cuzk_curve *curve = g->p->curve;
+    const cuzk_vk *vk = &g->p->vk;
+    const cuzk_group *g1 = &curve->g[CUZK_G1], *g2 = &curve->g[CUZK_G2];
+    struct {
+        cuzk_fr r, s, rs;
+        cuzk_jac a, b2, b1, c, t;
+    } m; /* in one place, to be wiped */
+    cuzk_status status = choose_blinding(g, &m.r, &m.s);
+    if (status == CUZK_OK) {
+        blinded(g1, &m.a, &vk->alpha1, sum_of(g, CUZK_QUERY_A), &vk->delta1, &m.r);
+        blinded(g2, &m.b2, &vk->beta2, sum_of(g, CUZK_QUERY_B2), &vk->delta2, &m.s);
+        blinded(g1, &m.b1, &vk->beta1, sum_of(g, CUZK_QUERY_B1), &vk->delta1, &m.s);
+        g1->add(&m.c, sum_of(g, CUZK_QUERY_C), &g->h);
+        g1->mul(&m.t, &m.a, &m.s);
+        g1->add(&m.c, &m.c, &m.t);
+        g1->mul(&m.t, &m.b1, &m.r);
+        g1->add(&m.c, &m.c, &m.t);
+        curve->fr_mul(&m.rs, &m.r, &m.s);
+        curve->fr_neg(&m.rs, &m.rs);
+        g1->from_affine(&m.t, &vk->delta1);
+        g1->mul(&m.t, &m.t, &m.rs);
+        g1->add(&m.c, &m.c, &m.t);
+        memset(out, 0, sizeof *out);
+        out->curve = curve;
+        g1->to_affine(&out->a, &m.a);
+        g2->to_affine(&out->b, &m.b2);
+        g1->to_affine(&out->c, &m.c);
+    }
+    cuzk_wipe(&m, sizeof m);
+    return status;
+}
+
+/* ---- self-check ------------------------------------------------------------------------------ */
+
+/* The proof does not verify: say why as well as can be said. */
+static cuzk_status explain(const struct proving *g)
+{
+    const char *general = "the proof does not verify and is not delivered: the witness does not "
+                          "satisfy the constraint system, or the key is damaged or of another "
+                          "circuit";
+    if (g->p->shape == NULL) {
+        return CUZK_FAIL(g->err, CUZK_E_UNSATISFIED,
+                         "%s; a key holds no C rows: give the .r1cs to learn the first constraint "
+                         "that fails",
+                         general);
+    }
+    cuzk_status status = cuzk_shape_check_witness(g->p->shape, g->w, NULL, g->pool, g->err);
+    if (status != CUZK_OK) {
+        cuzk_error_prefix(g->err, "the proof does not verify and is not delivered");
+        return status;
+    }
+    return CUZK_FAIL(g->err, CUZK_E_INVALID_PROOF,
+                     "the proof does not verify and is not delivered, though the witness satisfies "
+                     "every constraint of the circuit: the key is damaged or of another circuit");
+}
+
+static cuzk_status self_check(const struct proving *g, const cuzk_proof_points *proof)
+{
+    uint32_t n_values = g->p->n_inputs - 1;
+    uint8_t *values = malloc((size_t)n_values * 32 + 1);
+    CUZK_FAIL_IF(values == NULL, g->err, CUZK_E_MEMORY, "%u public values: out of memory",
+                 n_values);
+    cuzk_witness_get_range(g->w, 1, n_values, values);
+    cuzk_error why = {0};
+    cuzk_status status =
+        cuzk_verifier_check(&g->p->verifier, proof, values, n_values, g->pool, &why);
+    free(values);
+    if (status == CUZK_E_INVALID_PROOF) {
+        return explain(g);
+    }
+    return status == CUZK_OK ? status : CUZK_FAIL(g->err, status, "%s", why.text);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static cuzk_status check_witness(const struct proving *g)
+{
+    const cuzk_prover *p = g->p;
+    CUZK_FAIL_IF(g->w->curve->id != p->curve->id, g->err, CUZK_E_MISMATCH,
+                 "witness is over %s, key is over %s", g->w->curve->snarkjs_name,
+                 p->curve->snarkjs_name);
+    CUZK_FAIL_IF(g->w->n_vars != p->n_vars, g->err, CUZK_E_WITNESS_LENGTH,
+                 "Invalid witness length. Circuit: %u, witness: %u", p->n_vars, g->w->n_vars);
+    CUZK_FAIL_IF(g->w->n_inputs != p->n_inputs, g->err, CUZK_E_MISMATCH,
+                 "witness with %u public values, key has %u", g->w->n_inputs - 1, p->n_inputs - 1);
+    return CUZK_OK;
+}
+
+static cuzk_status prove(struct proving *g, cuzk_proof_points *proof)
+{
+    CUZK_TRY(rows_and_quotient(g));
+    CUZK_TRY(h_sum(g));
+    CUZK_TRY(query_sums(g));
+    CUZK_TRY(begin_stage(g, "assembly", AT_END));
+    CUZK_TRY(assemble(g, proof));
+    if (!g->params->without_self_check) {
+        CUZK_TRY(begin_stage(g, "self-check", AT_END));
+        CUZK_TRY(self_check(g, proof));
+    }
+    end_stage(g);
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_prover_prove(const cuzk_prover *prover, cuzk_proof_points *out,
+                              const cuzk_witness *witness, const cuzk_prove_params *params,
+                              cuzk_pool *pool, cuzk_error *err)
+{
+    static const cuzk_prove_params defaults = {0};
+    struct proving g = {.p = prover,
+                        .w = witness,
+                        .params = params == NULL ? &defaults : params,
+                        .pool = pool,
+                        .err = err};
+    CUZK_TRY(check_witness(&g));
+    g.ws_bytes = g.times.workspace_bytes = workspace_bytes(&g);
+    g.ws = cuzk_pages_alloc(g.ws_bytes);
+    CUZK_FAIL_IF(g.ws == NULL, err, CUZK_E_MEMORY, "proving: workspace of %zu bytes: out of memory",
+                 g.ws_bytes);
+    cuzk_proof_points proof;
+    cuzk_status status = prove(&g, &proof);
+    cuzk_pages_free(g.ws, g.ws_bytes);
+    if (status == CUZK_OK) {
+        *out = proof;
+        if (g.params->times != NULL) {
+            *g.params->times = g.times;
+        }
+    }
+    cuzk_wipe(&g, sizeof g);
+    return status;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Making a prover: which base belongs to which variable, for both kinds of key.
+ *
+ * A circom key holds infinity for wires that a matrix does not use, often for half of B. The prover
+ * looks once which bases are there, so that neither bit sums nor buckets ever meet the others. A
+ * bellperson key leaves such bases out; there the shape's densities tell. */
+#include "groth16/prover_impl.h"
+
+#include "base/map_file.h"
+#include "base/pages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RANGE_WORDS = 128 }; /* support words of one chunk of work */
+
+/* ---- supports -------------------------------------------------------------------------------- */
+
+struct scan {
+    const cuzk_group *group;
+    const uint8_t *bases;
+    uint32_t n_vars;
+    uint64_t *support;
+};
+
+static bool is_present(const struct scan *s, const uint8_t *base)
+{
+    uint64_t first_limb;
+    memcpy(&first_limb, base, 8);
+    return first_limb != 0 || !s->group->affine_is_infinity(base);
+}
+
+static void scan_range(void *ctx, size_t chunk, unsigned thread)
+{
+    (void)thread;
+    const struct scan *s = ctx;
+    size_t n_words = cuzk_bitmap_words(s->n_vars), begin = chunk * RANGE_WORDS;
+    size_t end = begin + RANGE_WORDS < n_words ? begin + RANGE_WORDS : n_words;
+    for (size_t word = begin; word < end; word++) {
+        uint32_t n = s->n_vars - (uint32_t)(64 * word);
+        uint64_t bits = 0;
+        for (uint32_t i = 0; i < (n < 64 ? n : 64); i++) {
+            bits |= (uint64_t)is_present(s, s->bases + (64 * word + i) * s->group->affine_bytes)
+                    << i;
+        }
+        s->support[word] = bits;
+    }
+}
+
+/* The variables whose base is not infinity; returns how many. */
+static uint64_t find_support(const cuzk_prover *p, const void *bases, uint64_t *support,
+                             cuzk_pool *pool)
+{
+    struct scan s = {&p->curve->g[CUZK_G1], bases, p->n_vars, support};
+    size_t n_words = cuzk_bitmap_words(p->n_vars);
+    cuzk_pool_for(pool, (n_words + RANGE_WORDS - 1) / RANGE_WORDS, scan_range, &s);
+    return cuzk_bitmap_count(support, p->n_vars);
+}
+
+static void add_query(cuzk_query_set *set, cuzk_prover_query query, cuzk_group_id group,
+                      const void *bases, uint64_t first, cuzk_prover *p)
+{
+    p->place[query].set = (unsigned)(set - p->sets);
+    p->place[query].query = (unsigned)set->n_queries;
+    set->queries[set->n_queries++] =
+        (cuzk_msm_query){.group = group, .bases = bases, .first = first};
+}
+
+/* A support that leaves out less than a tenth of the variables does not pay for its own digits: the
+ * query then joins the set of C, which has nearly all of them. */
+static void plan_zkey_sets(cuzk_prover *p, cuzk_pool *pool)
+{
+    const cuzk_zkey *key = &p->zkey;
+    uint64_t enough = p->n_vars - p->n_vars / 10;
+    bool a_is_full = find_support(p, key->a, p->support_a, pool) >= enough;
+    bool b_is_full = find_support(p, key->b1, p->support_b, pool) >= enough;
+    cuzk_query_set *all = &p->sets[p->n_sets++];
+    cuzk_query_set *of_a = a_is_full ? all : &p->sets[p->n_sets++];
+    cuzk_query_set *of_b = b_is_full ? all : &p->sets[p->n_sets++];
+    if (!a_is_full) {
+        of_a->support = p->support_a;
+    }
+    if (!b_is_full) {
+        of_b->support = p->support_b;
+    }
+    add_query(all, CUZK_QUERY_C, CUZK_G1, key->c, p->n_inputs, p);
+    add_query(of_a, CUZK_QUERY_A, CUZK_G1, key->a, 0, p);
+    add_query(of_b, CUZK_QUERY_B1, CUZK_G1, key->b1, 0, p);
+    add_query(of_b, CUZK_QUERY_B2, CUZK_G2, key->b2, 0, p);
+}
+
+static void plan_params_sets(cuzk_prover *p)
+{
+    const cuzk_shape *shape = p->shape;
+    for (uint32_t v = 0; v < p->n_vars; v++) {
+        bool input = v < p->n_inputs;
+        if (input || cuzk_bitmap_get(shape->a_aux_density, v - p->n_inputs)) {
+            cuzk_bitmap_set(p->support_a, v);
+        }
+        if (input ? cuzk_bitmap_get(shape->b_input_density, v)
+                  : cuzk_bitmap_get(shape->b_aux_density, v - p->n_inputs)) {
+            cuzk_bitmap_set(p->support_b, v);
+        }
+    }
+    p->n_sets = 3;
+    p->sets[1].support = p->support_a;
+    p->sets[2].support = p->support_b;
+    p->sets[1].compact = p->sets[2].compact = true;
+    add_query(&p->sets[0], CUZK_QUERY_C, CUZK_G1, p->decoded[CUZK_PARAMS_L], p->n_inputs, p);
+    add_query(&p->sets[1], CUZK_QUERY_A, CUZK_G1, p->decoded[CUZK_PARAMS_A], 0, p);
+    add_query(&p->sets[2], CUZK_QUERY_B1, CUZK_G1, p->decoded[CUZK_PARAMS_B_G1], 0, p);
+    add_query(&p->sets[2], CUZK_QUERY_B2, CUZK_G2, p->decoded[CUZK_PARAMS_B_G2], 0, p);
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static cuzk_status create(cuzk_prover **out, const cuzk_curve *curve, uint32_t n_vars,
+                          uint32_t n_inputs, const cuzk_shape *shape,
+                          const cuzk_prover_params *params, cuzk_error *err)
+{
+    cuzk_prover *p = calloc(1, sizeof *p);
+    CUZK_FAIL_IF(p == NULL, err, CUZK_E_MEMORY, "making a prover: out of memory");
+    p->curve = curve;
+    p->n_vars = n_vars;
+    p->n_inputs = n_inputs;
+    p->shape = shape;
+    p->drop = params != NULL && params->drop_mapped_pages;
+    p->support_a = calloc(cuzk_bitmap_words(n_vars), sizeof *p->support_a);
+    p->support_b = calloc(cuzk_bitmap_words(n_vars), sizeof *p->support_b);
+    if (p->support_a == NULL || p->support_b == NULL) {
+        cuzk_prover_destroy(p);
+        return CUZK_FAIL(err, CUZK_E_MEMORY, "making a prover for %u variables: out of memory",
+                         n_vars);
+    }
+    *out = p;
+    return CUZK_OK;
+}
+
+static cuzk_status make_domain(cuzk_prover *p, unsigned generator, unsigned lg_n, cuzk_error *err)
+{
+    p->lg_n = lg_n;
+    p->n = (size_t)1 << lg_n;
+    return cuzk_domain_create(&p->domain, p->curve, generator, lg_n, err);
+}
+
+static cuzk_status init_zkey(cuzk_prover *p, const cuzk_zkey *key, cuzk_pool *pool, cuzk_error *err)
+{
+    p->is_zkey = true;
+    p->zkey = *key;
+    p->vk = key->vk;
+    p->vk.owned = NULL; /* the ic of a zkey is a view */
+    p->h = key->h;
+    p->n_h = key->domain_size;
+    CUZK_FAIL_IF(key->lg_domain + 1 > p->curve->two_adicity, err, CUZK_E_UNSUPPORTED,
+                 "the key's domain is 2^%u: %s has no root of unity of twice that order, and the H "
+                 "query of such a key is on another coset; the largest supported is 2^%u",
+                 key->lg_domain, p->curve->name, p->curve->two_adicity - 1);
+    CUZK_TRY(make_domain(p, CUZK_ZKEY_GENERATOR, key->lg_domain, err));
+    plan_zkey_sets(p, pool);
+    return cuzk_verifier_init(&p->verifier, &p->vk, !p->drop, err);
+}
+
+cuzk_status cuzk_prover_create_zkey(cuzk_prover **out, const cuzk_zkey *key,
+                                    const cuzk_shape *shape, const cuzk_prover_params *params,
+                                    cuzk_pool *pool, cuzk_error *err)
+{
+    CUZK_FAIL_IF(shape != NULL &&
+                     (shape->curve->id != key->curve->id || shape->n_vars != key->n_vars ||
+                      shape->n_inputs != key->n_public + 1),
+                 err, CUZK_E_MISMATCH,
+                 "the key is over %s for %u wires, %u of them public; the circuit is over %s with "
+                 "%u wires, %u of them public",
+                 key->curve->snarkjs_name, key->n_vars, key->n_public, shape->curve->snarkjs_name,
+                 shape->n_vars, shape->n_inputs - 1);
+    cuzk_prover *p = NULL;
+    CUZK_TRY(create(&p, key->curve, key->n_vars, key->n_public + 1, shape, params, err));
+    cuzk_status status = init_zkey(p, key, pool, err);
+    if (status != CUZK_OK) {
+        cuzk_prover_destroy(p);
+        return status;
+    }
+    *out = p;
+    return CUZK_OK;
+}
+
+/* What a .params must hold for a shape. */
+static cuzk_status check_params(const cuzk_params *key, const cuzk_shape *shape, cuzk_error *err)
+{
+    CUZK_FAIL_IF(shape->curve->id != key->curve->id, err, CUZK_E_MISMATCH,
+                 "the key is over %s, the circuit over %s", key->curve->name, shape->curve->name);
+    uint64_t domain = 1;
+    while (domain < cuzk_shape_n_rows(shape)) {
+        domain *= 2;
+    }
+    uint64_t n_b = (uint64_t)shape->n_b_input + shape->n_b_aux;
+    const struct {
+        const char *what;
+        uint64_t found, expected;
+    } counts[] = {
+        {"ic", key->n_ic, shape->n_inputs},
+        {"h", key->arrays[CUZK_PARAMS_H].n, domain - 1},
+        {"l", key->arrays[CUZK_PARAMS_L].n, cuzk_shape_n_aux(shape)},
+        {"a", key->arrays[CUZK_PARAMS_A].n, (uint64_t)shape->n_inputs + shape->n_a_aux},
+        {"b_g1", key->arrays[CUZK_PARAMS_B_G1].n, n_b},
+        {"b_g2", key->arrays[CUZK_PARAMS_B_G2].n, n_b},
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        CUZK_FAIL_IF(counts[i].found != counts[i].expected, err, CUZK_E_MISMATCH,
+                     "the key is of another circuit: array %s has %llu points, expected %llu",
+                     counts[i].what, (unsigned long long)counts[i].found,
+                     (unsigned long long)counts[i].expected);
+    }
+    return CUZK_OK;
+}
+
+static size_t decoded_bytes(const cuzk_prover *p, const cuzk_params *key, int array)
+{
+    cuzk_group_id group = array == CUZK_PARAMS_B_G2 ? CUZK_G2 : CUZK_G1;
+    return key->arrays[array].n * p->curve->g[group].affine_bytes;
+}
+
+/* Decode all arrays in pieces, giving back the file's pages piece by piece. */
+static cuzk_status decode_arrays(cuzk_prover *p, const cuzk_params *key, cuzk_pool *pool,
+                                 cuzk_error *err)
+{
+    enum { PIECE = 1 << 16 };
+    for (int k = 0; k < CUZK_PARAMS_ARRAY_COUNT; k++) {
+        cuzk_group_id group = k == CUZK_PARAMS_B_G2 ? CUZK_G2 : CUZK_G1;
+        size_t point_bytes = p->curve->g[group].affine_bytes;
+        p->decoded_bytes[k] = decoded_bytes(p, key, k);
+        p->decoded[k] = cuzk_pages_alloc(p->decoded_bytes[k]);
+        CUZK_FAIL_IF(p->decoded[k] == NULL, err, CUZK_E_MEMORY,
+                     "decoding array %s of the key: %zu bytes: out of memory",
+                     cuzk_params_array_name((cuzk_params_array)k), p->decoded_bytes[k]);
+        for (uint64_t i = 0; i < key->arrays[k].n; i += PIECE) {
+            uint64_t n = key->arrays[k].n - i < PIECE ? key->arrays[k].n - i : PIECE;
+            CUZK_TRY(cuzk_params_decode(p->decoded[k] + i * point_bytes, key, (cuzk_params_array)k,
+                                        i, n, false, pool, err));
+            if (p->drop) {
+                cuzk_map_file_drop(key->arrays[k].data + i * point_bytes, n * point_bytes);
+            }
+        }
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status init_params(cuzk_prover *p, const cuzk_params *key, cuzk_pool *pool,
+                               cuzk_error *err)
+{
+    CUZK_TRY(make_domain(p, CUZK_PARAMS_GENERATOR, key->lg_domain, err));
+    CUZK_TRY(cuzk_params_vk(&p->vk, key, pool, err));
+    CUZK_TRY(decode_arrays(p, key, pool, err));
+    p->h = p->decoded[CUZK_PARAMS_H];
+    p->n_h = key->arrays[CUZK_PARAMS_H].n;
+    plan_params_sets(p);
+    return cuzk_verifier_init(&p->verifier, &p->vk, !p->drop, err);
+}
+
+cuzk_status cuzk_prover_create_params(cuzk_prover **out, const cuzk_params *key,
+                                      const cuzk_shape *shape, const cuzk_prover_params *params,
+                                      cuzk_pool *pool, cuzk_error *err)
+{
+    CUZK_TRY(check_params(key, shape, err));
+    cuzk_prover *p = NULL;
+    CUZK_TRY(create(&p, key->curve, shape->n_vars, shape->n_inputs, shape, params, err));
+    cuzk_status status = init_params(p, key, pool, err);
+    if (status != CUZK_OK) {
+        cuzk_prover_destroy(p);
+        return status;
+    }
+    *out = p;
+    return CUZK_OK;
+}
+
+void cuzk_prover_destroy(cuzk_prover *p)
+{
+    if (p == NULL) {
+        return;
+    }
+    for (int k = 0; k < CUZK_PARAMS_ARRAY_COUNT; k++) {
+        cuzk_pages_free(p->decoded[k], p->decoded_bytes[k]);
+    }
+    cuzk_vk_clear(&p->vk);
+    cuzk_domain_destroy(p->domain);
+    free(p->support_a);
+    free(p->support_b);
+    free(p);
+}
+
+const cuzk_curve *cuzk_prover_curve(const cuzk_prover *prover)
+{
+    return prover->curve;
+}
+
+uint32_t cuzk_prover_n_vars(const cuzk_prover *prover)
+{
+    return prover->n_vars;
+}
+
+uint32_t cuzk_prover_n_inputs(const cuzk_prover *prover)
+{
+    return prover->n_inputs;
+}
+
+const cuzk_vk *cuzk_prover_vk(const cuzk_prover *prover)
+{
+    return &prover->vk;
+}

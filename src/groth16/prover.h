@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The Groth16 prover on the CPU.
+ *
+ * With w the witness, r and s the blinding:
+ *     A = alpha + Σ w_v·A_v + r·delta
+ *     B = beta + Σ w_v·B_v + s·delta                       (in G2, and its twin B1 in G1)
+ *     C = Σ over private v of w_v·C_v + Σ h_i·H_i + s·A + r·B1 - r·s·delta
+ * where the h_i are the quotient's values or coefficients, as the kind of key wants them. Rows a, b
+ * of the circuit are evaluated from the key's own coefficients (circom) or from the shape
+ * (bellperson). Every proof is verified before it is returned, unless that is switched off by name.
+ */
+#ifndef CUZK_GROTH16_PROVER_H
+#define CUZK_GROTH16_PROVER_H
+
+#include "base/pool.h"
+#include "base/progress.h"
+#include "formats/params.h"
+#include "formats/proof.h"
+#include "formats/zkey.h"
+#include "r1cs/shape.h"
+#include "r1cs/witness.h"
+
+/* A key made ready for proving. Only read by cuzk_prover_prove, so any number of threads may prove
+ * with one prover at once; a pool that they share lets their loops take turns. */
+typedef struct cuzk_prover cuzk_prover;
+
+typedef struct {
+    /* The key's bytes are a private mapping of a file (base/map_file.h): its pages are given back
+     * to the system after each use and read again from the page cache when they are needed again.
+     * For a process that proves once. Never set it for bytes in ordinary memory. */
+    bool drop_mapped_pages;
+} cuzk_prover_params;
+
+/** Make a prover of a circom key.
+ *
+ *  key: copied; the bytes that it views are borrowed until destroy. shape (may be NULL): the same
+ *  circuit from its .r1cs, borrowed until destroy; only used to name the broken constraint when a
+ *  proof does not verify. Returned: free with cuzk_prover_destroy.
+ *  Errors: E_MEMORY; E_UNSUPPORTED (bn254 with a domain of 2^28: the H query of such a key is on
+ *  another coset); E_MISMATCH (shape of another circuit). Threads: the pool's.
+ *  Memory: two bits a variable and the roots of unity. */
+cuzk_status cuzk_prover_create_zkey(cuzk_prover **out, const cuzk_zkey *key,
+                                    const cuzk_shape *shape, const cuzk_prover_params *params,
+                                    cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Make a prover of a bellperson key. All points are decoded into memory form (as many bytes as the
+ *  file has), since they are stored big-endian.
+ *
+ *  shape: the key's circuit, borrowed until destroy. Errors: E_FORMAT (a point off the curve),
+ *  E_MISMATCH (the key has other counts than the shape gives it), E_MEMORY. */
+cuzk_status cuzk_prover_create_params(cuzk_prover **out, const cuzk_params *key,
+                                      const cuzk_shape *shape, const cuzk_prover_params *params,
+                                      cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Free a prover. NULL is fine. No proof may be under way. */
+void cuzk_prover_destroy(cuzk_prover *prover);
+
+/** The key's curve, its number of variables and inputs (ONE included), its verifying key. */
+const cuzk_curve *cuzk_prover_curve(const cuzk_prover *prover);
+uint32_t cuzk_prover_n_vars(const cuzk_prover *prover);
+uint32_t cuzk_prover_n_inputs(const cuzk_prover *prover);
+const cuzk_vk *cuzk_prover_vk(const cuzk_prover *prover);
+
+enum { CUZK_PROVE_STAGES_MAX_INTERNAL = 8 };
+
+/* Wall time of the stages of a proof, in the order in which they began. */
+typedef struct {
+    struct {
+        const char *name; /* string literal */
+        uint64_t ns;
+    } stages[CUZK_PROVE_STAGES_MAX_INTERNAL];
+    unsigned n_stages;
+    size_t workspace_bytes;
+} cuzk_prove_times;
+
+/* Canonical r and s, 32 bytes little-endian each, below the order of the field. */
+typedef struct {
+    uint8_t r[32], s[32];
+} cuzk_blinding;
+
+/* All zero: a fresh blinding, verified, no report. */
+typedef struct {
+    /* FOR TESTS ONLY. NULL: fresh r and s from the system's generator. A proof with known r, s
+     * gives away the witness. */
+    const cuzk_blinding *test_blinding;
+    bool without_self_check; /* return the proof unverified: it may be invalid */
+    const cuzk_reporter *reporter;
+    cuzk_prove_times *times; /* may be NULL; written on success */
+} cuzk_prove_params;
+
+/** Prove.
+ *
+ *  out: written on success only. Allocates its workspace and frees it, wiped of private values.
+ *  Errors: E_MISMATCH (curve), E_WITNESS_LENGTH; E_FORMAT (a bad coefficient in the key);
+ *  E_UNSATISFIED: the proof did not verify. With a shape the text names the first constraint that
+ *  the witness breaks; without one it says that the .r1cs is needed for that; E_INVALID_PROOF: the
+ *  proof did not verify though the witness satisfies the shape: the key is damaged or of another
+ *  circuit; E_MEMORY, E_CANCELLED, E_INTERNAL (the system's random generator). */
+cuzk_status cuzk_prover_prove(const cuzk_prover *prover, cuzk_proof_points *out,
+                              const cuzk_witness *witness, const cuzk_prove_params *params,
+                              cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
+
+#endif
