@@ -66,7 +66,7 @@ void cuzk_text_put_json_string(cuzk_text *text, const char *s)
         if (c == '"' || c == '\\') {
             char escaped[2] = {'\\', (char)c};
             cuzk_text_put_bytes(text, escaped, 2);
-        } else if (c < 0x20 || c >= 0x7f) {
+        } else if (c < 0x20 || c == 0x7f) {
             cuzk_text_printf(text, "\\u%04x", c);
         } else {
             cuzk_text_put_bytes(text, s, 1);

@@ -23,8 +23,8 @@ void cuzk_text_put(cuzk_text *text, const char *s);
 /** Append formatted text. */
 void cuzk_text_printf(cuzk_text *text, const char *fmt, ...) CUZK_PRINTF(2, 3);
 
-/** Append a JSON string with its quotes; quotes, backslashes, control characters and bytes that are
- *  not ASCII are written as escapes. */
+/** Append a JSON string with its quotes; s is UTF-8. Quotes, backslashes and control characters are
+ *  written as escapes. */
 void cuzk_text_put_json_string(cuzk_text *text, const char *s);
 
 /** CUZK_OK, or E_MEMORY when the text is not complete. */
