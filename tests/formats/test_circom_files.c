@@ -367,16 +367,16 @@ static void test_bad_coefficients_and_points(void **state)
     edit_file f = edit_copy(z.data, z.size);
     cuzk_zkey key;
     assert_int_equal(cuzk_zkey_open(&key, f.data, f.size, NULL), CUZK_OK);
-    uint64_t record = 700;
+    uint64_t record = 100;
     uint64_t at = edit_section_offset(&f, 4) + 4 + record * CUZK_ZKEY_COEFF_BYTES;
     static const struct {
         uint64_t offset;
         uint32_t value;
         const char *text;
-    } bad[] = {{0, 2, "record 700: matrix 2"},
-               {4, 1024, "record 700: row 1024"},
-               {8, 520, "record 700: wire 520"},
-               {40, 0xffffffff, "record 700: value"}};
+    } bad[] = {{0, 2, "record 100: matrix 2"},
+               {4, 1024, "record 100: row 1024"},
+               {8, 520, "record 100: wire 520"},
+               {40, 0xffffffff, "record 100: value"}};
     for (int i = 0; i < 4; i++) {
         cuzk_error err = {0};
         uint32_t good = edit_get_u32(&f, at + bad[i].offset);
@@ -385,7 +385,7 @@ static void test_bad_coefficients_and_points(void **state)
         assert_int_equal(cuzk_zkey_check_coeffs(&key, NULL, &err), CUZK_E_FORMAT);
         assert_mentions(err.text, bad[i].text);
         edit_put_u32(&f, at + bad[i].offset, good);
-        edit_put_u32(&f, at + 44, key.coeffs[record * 44 + 44 - 44]);
+        edit_put_u32(&f, at + 44, edit_get_u32(&z, at + 44));
     }
     memcpy(f.data, z.data, z.size);
     assert_int_equal(cuzk_zkey_check_coeffs(&key, NULL, NULL), CUZK_OK);
@@ -678,9 +678,7 @@ static void test_r1cs_round_trip(void **state)
         cuzk_fixture r = cuzk_test_fixture(files[i]);
         cuzk_r1cs r1cs;
         assert_int_equal(cuzk_r1cs_open(&r1cs, r.data, r.size, NULL), CUZK_OK);
-        char *out = NULL;
-        size_t n = 0;
-        FILE *f = open_memstream(&out, &n);
+        FILE *f = tmpfile();
         assert_non_null(f);
         cuzk_r1cs_writer w;
         cuzk_r1cs_iter iter;
@@ -701,10 +699,14 @@ static void test_r1cs_round_trip(void **state)
         cuzk_r1cs_header header = {r1cs.n_wires,  r1cs.n_pub_out, r1cs.n_pub_in,
                                    r1cs.n_prv_in, r1cs.n_labels,  labels};
         assert_int_equal(cuzk_r1cs_writer_end(&w, &header, NULL), CUZK_OK);
+        assert_int_equal(ftell(f), r.size);
+        uint8_t *out = malloc(r.size);
+        assert_non_null(out);
+        rewind(f);
+        assert_int_equal(fread(out, 1, r.size, f), r.size);
         fclose(f);
-        assert_int_equal(n, r.size);
         /* circom also writes constraints, header, labels: the same bytes */
-        assert_memory_equal(out, r.data, n);
+        assert_memory_equal(out, r.data, r.size);
         free(labels);
         free(out);
         cuzk_test_fixture_free(&r);
