@@ -408,7 +408,7 @@ static void test_vk_memory(void **state)
     cuzk_fixture f = load(circuits[0], "verification_key.json");
     enum { N = 3000 };
     const char *text = (const char *)f.data;
-    char *tail = malloc(N * 6 + 16);
+    char *tail = malloc(N * 6 + 64);
     assert_non_null(tail);
     strcpy(tail, "\"IC\": [");
     size_t n = strlen(tail);
