@@ -16,37 +16,46 @@ static bool starts_with(const uint8_t *data, uint64_t size, const char *text)
     return size >= n && memcmp(data, text, n) == 0;
 }
 
+static cuzk_format detect_key(const char *key)
+{
+    if (strcmp(key, "pi_a") == 0 || strcmp(key, "pi_b") == 0 || strcmp(key, "pi_c") == 0) {
+        return CUZK_FORMAT_PROOF_JSON;
+    }
+    if (strncmp(key, "vk_", 3) == 0 || strcmp(key, "IC") == 0) {
+        return CUZK_FORMAT_VK_JSON;
+    }
+    return CUZK_FORMAT_JSON;
+}
+
 /* Looks at the keys of the outermost object until one tells the kind. */
 static cuzk_format detect_json(const uint8_t *data, uint64_t size)
 {
+    cuzk_format found = CUZK_FORMAT_JSON;
     cuzk_json j;
     cuzk_json_token t;
     cuzk_json_init(&j, data, size);
     if (cuzk_json_next(&j, &t, NULL) != CUZK_OK) {
-        return CUZK_FORMAT_UNKNOWN;
-    }
-    if (t.kind == CUZK_JSON_ARRAY_BEGIN) {
+        found = CUZK_FORMAT_UNKNOWN;
+    } else if (t.kind == CUZK_JSON_ARRAY_BEGIN) {
         bool first = cuzk_json_next(&j, &t, NULL) == CUZK_OK;
-        bool value = first && (t.kind == CUZK_JSON_STRING || t.kind == CUZK_JSON_NUMBER ||
-                               t.kind == CUZK_JSON_ARRAY_END);
-        return value ? CUZK_FORMAT_PUBLIC_JSON : CUZK_FORMAT_JSON;
-    }
-    if (t.kind != CUZK_JSON_OBJECT_BEGIN) {
-        return CUZK_FORMAT_JSON;
-    }
-    for (int i = 0; i < JSON_TOKENS_MAX && cuzk_json_next(&j, &t, NULL) == CUZK_OK; i++) {
-        char key[32];
-        if (j.depth != 1 || t.kind != CUZK_JSON_KEY || cuzk_json_text(&t, key, sizeof key) < 0) {
-            continue;
+        if (first && (t.kind == CUZK_JSON_STRING || t.kind == CUZK_JSON_NUMBER ||
+                      t.kind == CUZK_JSON_ARRAY_END)) {
+            found = CUZK_FORMAT_PUBLIC_JSON;
         }
-        if (strcmp(key, "pi_a") == 0 || strcmp(key, "pi_b") == 0 || strcmp(key, "pi_c") == 0) {
-            return CUZK_FORMAT_PROOF_JSON;
-        }
-        if (strncmp(key, "vk_", 3) == 0 || strcmp(key, "IC") == 0) {
-            return CUZK_FORMAT_VK_JSON;
+    } else if (t.kind == CUZK_JSON_OBJECT_BEGIN) {
+        for (int i = 0; i < JSON_TOKENS_MAX && found == CUZK_FORMAT_JSON; i++) {
+            char key[32];
+            if (cuzk_json_next(&j, &t, NULL) != CUZK_OK) {
+                break;
+            }
+            if (j.depth == 1 && t.kind == CUZK_JSON_KEY &&
+                cuzk_json_text(&t, key, sizeof key) >= 0) {
+                found = detect_key(key);
+            }
         }
     }
-    return CUZK_FORMAT_JSON;
+    cuzk_json_clear(&j);
+    return found;
 }
 
 static bool is_test_mark_or_nothing(const uint8_t *data, uint64_t size, uint64_t from)

@@ -1,22 +1,156 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The one place that touches yajl. A piece of PIECE_BYTES gives at most one token a byte, and one
+ * more that began in an earlier piece, so the queue has a fixed size; the texts of a piece's tokens
+ * lie in one buffer that grows with the longest string. */
 #include "formats/json_pull.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <yajl/yajl_parse.h>
 
-enum {
-    STATE_VALUE,        /* a value must come */
-    STATE_VALUE_OR_END, /* behind '[' */
-    STATE_KEY,          /* behind ',' in an object */
-    STATE_KEY_OR_END,   /* behind '{' */
-    STATE_MORE_OR_END,  /* behind a value in a container: ',' or the closing bracket */
-    STATE_DONE          /* behind the top value */
+enum { PIECE_BYTES = 256, QUEUE_MAX = PIECE_BYTES + 2 };
+
+/* A token whose text is still an offset: the buffer may move while the piece is read. */
+typedef struct {
+    cuzk_json_kind kind;
+    unsigned depth;
+    uint64_t offset;
+    size_t text_at, size;
+} queued;
+
+struct cuzk_json_stream {
+    yajl_handle yajl;
+    uint64_t fed;   /* bytes given to yajl in earlier pieces */
+    unsigned depth; /* containers open, as yajl sees it */
+    bool too_deep, no_memory, complete;
+    size_t n, next; /* tokens in the queue, the one to give next */
+    queued queue[QUEUE_MAX];
+    char *texts;
+    size_t n_texts, texts_capacity;
+};
+
+typedef struct cuzk_json_stream stream;
+
+/* Append a token that ends at yajl's present position. quotes: bytes around the text. Returns what
+ * a callback returns: 0 stops the parser. */
+static int push(stream *s, cuzk_json_kind kind, const unsigned char *text, size_t size,
+                size_t quotes)
+{
+    if (s->n_texts + size > s->texts_capacity) {
+        size_t capacity = 2 * (s->n_texts + size) + PIECE_BYTES;
+        char *grown = realloc(s->texts, capacity);
+        if (grown == NULL) {
+            s->no_memory = true;
+            return 0;
+        }
+        s->texts = grown;
+        s->texts_capacity = capacity;
+    }
+    if (size > 0) {
+        memcpy(s->texts + s->n_texts, text, size);
+    }
+    uint64_t end = s->fed + yajl_get_bytes_consumed(s->yajl);
+    uint64_t length = size + quotes;
+    s->queue[s->n++] = (queued){.kind = kind,
+                                .depth = s->depth,
+                                .offset = end > length ? end - length : 0,
+                                .text_at = s->n_texts,
+                                .size = size};
+    s->n_texts += size;
+    return 1;
+}
+
+static int on_null(void *ctx)
+{
+    return push(ctx, CUZK_JSON_NULL, NULL, 0, strlen("null"));
+}
+
+static int on_boolean(void *ctx, int value)
+{
+    return value ? push(ctx, CUZK_JSON_TRUE, NULL, 0, strlen("true"))
+                 : push(ctx, CUZK_JSON_FALSE, NULL, 0, strlen("false"));
+}
+
+static int on_number(void *ctx, const char *text, size_t size)
+{
+    return push(ctx, CUZK_JSON_NUMBER, (const unsigned char *)text, size, 0);
+}
+
+static int on_string(void *ctx, const unsigned char *text, size_t size)
+{
+    return push(ctx, CUZK_JSON_STRING, text, size, 2);
+}
+
+static int on_key(void *ctx, const unsigned char *text, size_t size)
+{
+    return push(ctx, CUZK_JSON_KEY, text, size, 2);
+}
+
+static int open_container(stream *s, cuzk_json_kind kind)
+{
+    if (s->depth == CUZK_JSON_DEPTH_MAX) {
+        s->too_deep = true;
+        return 0;
+    }
+    s->depth++;
+    return push(s, kind, NULL, 0, 1);
+}
+
+static int close_container(stream *s, cuzk_json_kind kind)
+{
+    s->depth--;
+    return push(s, kind, NULL, 0, 1);
+}
+
+static int on_object_begin(void *ctx)
+{
+    return open_container(ctx, CUZK_JSON_OBJECT_BEGIN);
+}
+
+static int on_object_end(void *ctx)
+{
+    return close_container(ctx, CUZK_JSON_OBJECT_END);
+}
+
+static int on_array_begin(void *ctx)
+{
+    return open_container(ctx, CUZK_JSON_ARRAY_BEGIN);
+}
+
+static int on_array_end(void *ctx)
+{
+    return close_container(ctx, CUZK_JSON_ARRAY_END);
+}
+
+static const yajl_callbacks callbacks = {
+    .yajl_null = on_null,
+    .yajl_boolean = on_boolean,
+    .yajl_number = on_number,
+    .yajl_string = on_string,
+    .yajl_start_map = on_object_begin,
+    .yajl_map_key = on_key,
+    .yajl_end_map = on_object_end,
+    .yajl_start_array = on_array_begin,
+    .yajl_end_array = on_array_end,
 };
 
 void cuzk_json_init(cuzk_json *json, const uint8_t *data, uint64_t size)
 {
-    *json = (cuzk_json){.data = data, .size = size, .state = STATE_VALUE};
+    *json = (cuzk_json){.data = data, .size = size};
+}
+
+void cuzk_json_clear(cuzk_json *json)
+{
+    if (json->stream != NULL) {
+        if (json->stream->yajl != NULL) {
+            yajl_free(json->stream->yajl);
+        }
+        free(json->stream->texts);
+        free(json->stream);
+        json->stream = NULL;
+    }
 }
 
 cuzk_status cuzk_json_fail(const cuzk_json *json, uint64_t offset, cuzk_error *err,
@@ -39,242 +173,78 @@ cuzk_status cuzk_json_fail(const cuzk_json *json, uint64_t offset, cuzk_error *e
     return CUZK_FAIL(err, status, "line %" PRIu64 ", column %" PRIu64 ": %s", line, column, text);
 }
 
-static cuzk_status fail_here(const cuzk_json *j, cuzk_error *err, const char *expected)
+/* yajl's own words for an error, on one line, without its "parse error:" and its excerpt. */
+static cuzk_status fail_parse(const cuzk_json *json, uint64_t piece, cuzk_error *err)
 {
-    if (j->offset >= j->size) {
-        return cuzk_json_fail(j, j->offset, err, CUZK_E_TRUNCATED, "the text ends, expected %s",
-                              expected);
-    }
-    unsigned c = j->data[j->offset];
-    if (c > 0x20 && c < 0x7f) {
-        return cuzk_json_fail(j, j->offset, err, CUZK_E_FORMAT, "found '%c', expected %s", (int)c,
-                              expected);
-    }
-    return cuzk_json_fail(j, j->offset, err, CUZK_E_FORMAT, "found byte 0x%02x, expected %s", c,
-                          expected);
-}
-
-static int peek(const cuzk_json *j)
-{
-    return j->offset < j->size ? j->data[j->offset] : -1;
-}
-
-static void skip_space(cuzk_json *j)
-{
-    int c = peek(j);
-    while (c == ' ' || c == '\n' || c == '\r' || c == '\t') {
-        j->offset++;
-        c = peek(j);
-    }
-}
-
-static bool is_digit(int c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_hex(int c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-/* At the opening quote. */
-static cuzk_status read_string(cuzk_json *j, cuzk_json_token *out, cuzk_error *err)
-{
-    j->offset++;
-    uint64_t begin = j->offset;
-    for (;;) {
-        int c = peek(j);
-        if (c == '"') {
-            break;
-        }
-        if (c < 0x20) {
-            return fail_here(j, err, "the end of a string");
-        }
-        j->offset++;
-        if (c != '\\') {
-            continue;
-        }
-        c = peek(j);
-        if (c == 'u') {
-            for (int k = 0; k < 4; k++) {
-                j->offset++;
-                if (!is_hex(peek(j))) {
-                    return fail_here(j, err, "four hexadecimal digits");
-                }
-            }
-        } else if (c <= 0 || strchr("\"\\/bfnrt", c) == NULL) {
-            return fail_here(j, err, "an escape");
-        }
-        j->offset++;
-    }
-    out->text = (const char *)j->data + begin;
-    out->size = j->offset - begin;
-    j->offset++;
-    return CUZK_OK;
-}
-
-static cuzk_status read_digits(cuzk_json *j, cuzk_error *err)
-{
-    if (!is_digit(peek(j))) {
-        return fail_here(j, err, "a digit");
-    }
-    while (is_digit(peek(j))) {
-        j->offset++;
-    }
-    return CUZK_OK;
-}
-
-static cuzk_status read_number(cuzk_json *j, cuzk_json_token *out, cuzk_error *err)
-{
-    uint64_t begin = j->offset;
-    if (peek(j) == '-') {
-        j->offset++;
-    }
-    if (peek(j) == '0') {
-        j->offset++;
-    } else {
-        CUZK_TRY(read_digits(j, err));
-    }
-    if (peek(j) == '.') {
-        j->offset++;
-        CUZK_TRY(read_digits(j, err));
-    }
-    if (peek(j) == 'e' || peek(j) == 'E') {
-        j->offset++;
-        if (peek(j) == '+' || peek(j) == '-') {
-            j->offset++;
-        }
-        CUZK_TRY(read_digits(j, err));
-    }
-    out->kind = CUZK_JSON_NUMBER;
-    out->text = (const char *)j->data + begin;
-    out->size = j->offset - begin;
-    return CUZK_OK;
-}
-
-static cuzk_status read_word(cuzk_json *j, const char *word, cuzk_error *err)
-{
-    for (const char *p = word; *p != 0; p++, j->offset++) {
-        if (peek(j) != *p) {
-            return fail_here(j, err, word);
-        }
-    }
-    return CUZK_OK;
-}
-
-static void after_value(cuzk_json *j)
-{
-    j->state = j->depth == 0 ? STATE_DONE : STATE_MORE_OR_END;
-}
-
-static cuzk_status open_container(cuzk_json *j, bool object, cuzk_error *err)
-{
-    if (j->depth == CUZK_JSON_DEPTH_MAX) {
-        return cuzk_json_fail(j, j->offset, err, CUZK_E_FORMAT, "nested deeper than %d levels",
+    stream *s = json->stream;
+    uint64_t read = s->fed + yajl_get_bytes_consumed(s->yajl);
+    uint64_t at = read > 0 ? read - 1 : 0; /* yajl stands behind the byte it refuses */
+    CUZK_FAIL_IF(s->no_memory, err, CUZK_E_MEMORY, "reading JSON: out of memory");
+    if (s->too_deep) {
+        return cuzk_json_fail(json, at, err, CUZK_E_FORMAT, "nested deeper than %d levels",
                               CUZK_JSON_DEPTH_MAX);
     }
-    uint64_t bit = (uint64_t)1 << j->depth;
-    j->is_object = object ? j->is_object | bit : j->is_object & ~bit;
-    j->depth++;
-    j->offset++;
-    j->state = object ? STATE_KEY_OR_END : STATE_VALUE_OR_END;
+    char reason[160] = "not JSON";
+    unsigned char *text = yajl_get_error(s->yajl, 0, json->data + s->fed, (size_t)piece);
+    if (text != NULL) {
+        snprintf(reason, sizeof reason, "%s", (const char *)text);
+        reason[strcspn(reason, "\n")] = '\0';
+        yajl_free_error(s->yajl, text);
+    }
+    return cuzk_json_fail(json, at, err, CUZK_E_FORMAT, "%s", reason);
+}
+
+static cuzk_status start(cuzk_json *json, cuzk_error *err)
+{
+    json->stream = calloc(1, sizeof *json->stream);
+    CUZK_FAIL_IF(json->stream == NULL, err, CUZK_E_MEMORY, "reading JSON: out of memory");
+    json->stream->yajl = yajl_alloc(&callbacks, NULL, json->stream);
+    CUZK_FAIL_IF(json->stream->yajl == NULL, err, CUZK_E_MEMORY, "reading JSON: out of memory");
     return CUZK_OK;
 }
 
-static void close_container(cuzk_json *j)
+/* Feed pieces until a token waits. */
+static cuzk_status fill(cuzk_json *json, cuzk_error *err)
 {
-    j->depth--;
-    j->offset++;
-    after_value(j);
-}
-
-static cuzk_status read_value(cuzk_json *j, cuzk_json_token *out, cuzk_error *err)
-{
-    int c = peek(j);
-    switch (c) {
-    case '{':
-        out->kind = CUZK_JSON_OBJECT_BEGIN;
-        return open_container(j, true, err);
-    case '[':
-        out->kind = CUZK_JSON_ARRAY_BEGIN;
-        return open_container(j, false, err);
-    case '"':
-        out->kind = CUZK_JSON_STRING;
-        CUZK_TRY(read_string(j, out, err));
-        break;
-    case 't':
-        out->kind = CUZK_JSON_TRUE;
-        CUZK_TRY(read_word(j, "true", err));
-        break;
-    case 'f':
-        out->kind = CUZK_JSON_FALSE;
-        CUZK_TRY(read_word(j, "false", err));
-        break;
-    case 'n':
-        out->kind = CUZK_JSON_NULL;
-        CUZK_TRY(read_word(j, "null", err));
-        break;
-    default:
-        if (c != '-' && !is_digit(c)) {
-            return fail_here(j, err, "a value");
+    stream *s = json->stream;
+    s->n = s->next = s->n_texts = 0;
+    while (s->n == 0) {
+        uint64_t piece = json->size - s->fed;
+        if (piece == 0) {
+            if (s->complete) {
+                s->queue[s->n++] = (queued){.kind = CUZK_JSON_END, .offset = json->size};
+                return CUZK_OK;
+            }
+            s->complete = true;
+            if (yajl_complete_parse(s->yajl) != yajl_status_ok) {
+                return cuzk_json_fail(json, json->size, err, CUZK_E_TRUNCATED,
+                                      "the text ends too early");
+            }
+            continue;
         }
-        CUZK_TRY(read_number(j, out, err));
-        break;
+        piece = piece < PIECE_BYTES ? piece : PIECE_BYTES;
+        if (yajl_parse(s->yajl, json->data + s->fed, (size_t)piece) != yajl_status_ok) {
+            return fail_parse(json, piece, err);
+        }
+        s->fed += piece;
     }
-    after_value(j);
-    return CUZK_OK;
-}
-
-static cuzk_status read_key(cuzk_json *j, cuzk_json_token *out, cuzk_error *err)
-{
-    if (peek(j) != '"') {
-        return fail_here(j, err, "a key in quotes");
-    }
-    out->kind = CUZK_JSON_KEY;
-    CUZK_TRY(read_string(j, out, err));
-    skip_space(j);
-    if (peek(j) != ':') {
-        return fail_here(j, err, "':'");
-    }
-    j->offset++;
-    j->state = STATE_VALUE;
     return CUZK_OK;
 }
 
 cuzk_status cuzk_json_next(cuzk_json *json, cuzk_json_token *out, cuzk_error *err)
 {
-    bool object = json->depth > 0 && (json->is_object >> (json->depth - 1) & 1) != 0;
-    int closing = object ? '}' : ']';
-    skip_space(json);
-    if (json->state == STATE_MORE_OR_END && peek(json) == ',') {
-        json->offset++;
-        json->state = object ? STATE_KEY : STATE_VALUE;
-        skip_space(json);
+    if (json->stream == NULL) {
+        CUZK_TRY(start(json, err));
     }
-    *out = (cuzk_json_token){.offset = json->offset};
-    bool may_end = json->state == STATE_MORE_OR_END || json->state == STATE_VALUE_OR_END ||
-                   json->state == STATE_KEY_OR_END;
-    if (may_end && peek(json) == closing) {
-        out->kind = object ? CUZK_JSON_OBJECT_END : CUZK_JSON_ARRAY_END;
-        close_container(json);
-        return CUZK_OK;
+    stream *s = json->stream;
+    if (s->next == s->n) {
+        CUZK_TRY(fill(json, err));
     }
-    switch (json->state) {
-    case STATE_MORE_OR_END:
-        return fail_here(json, err, object ? "',' or '}'" : "',' or ']'");
-    case STATE_KEY:
-    case STATE_KEY_OR_END:
-        return read_key(json, out, err);
-    case STATE_DONE:
-        if (peek(json) >= 0) {
-            return fail_here(json, err, "nothing more");
-        }
-        out->kind = CUZK_JSON_END;
-        return CUZK_OK;
-    default:
-        return read_value(json, out, err);
-    }
+    const queued *q = &s->queue[s->next++];
+    json->depth = q->depth;
+    *out = (cuzk_json_token){
+        .kind = q->kind, .offset = q->offset, .text = s->texts + q->text_at, .size = q->size};
+    return CUZK_OK;
 }
 
 cuzk_status cuzk_json_skip(cuzk_json *json, const cuzk_json_token *token, cuzk_error *err)
@@ -290,77 +260,17 @@ cuzk_status cuzk_json_skip(cuzk_json *json, const cuzk_json_token *token, cuzk_e
     return CUZK_OK;
 }
 
-static unsigned hex4(const char *p)
-{
-    unsigned v = 0;
-    for (int k = 0; k < 4; k++) {
-        unsigned c = (unsigned char)p[k];
-        v = v << 4 | (c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-    }
-    return v;
-}
-
-/* Decodes the escape behind a backslash at p; *taken: characters used. Surrogates that do not pair
- * up stay what they are: the text then matches nothing that this layer looks for. */
-static unsigned decode_escape(const char *p, size_t left, size_t *taken)
-{
-    static const char from[] = "bfnrt";
-    static const char to[] = "\b\f\n\r\t";
-    *taken = 1;
-    if (*p != 'u') {
-        const char *at = strchr(from, *p);
-        return (unsigned char)(at != NULL ? to[at - from] : *p);
-    }
-    *taken = 5;
-    unsigned v = hex4(p + 1);
-    if (v >= 0xd800 && v < 0xdc00 && left >= 11 && p[5] == '\\' && p[6] == 'u') {
-        unsigned low = hex4(p + 7);
-        if (low >= 0xdc00 && low < 0xe000) {
-            *taken = 11;
-            v = 0x10000 + ((v - 0xd800) << 10) + (low - 0xdc00);
-        }
-    }
-    return v;
-}
-
-static size_t encode_utf8(char *out, unsigned v)
-{
-    if (v < 0x80) {
-        out[0] = (char)v;
-        return 1;
-    }
-    size_t n = v < 0x800 ? 2 : v < 0x10000 ? 3 : 4;
-    for (size_t k = n; k-- > 1; v >>= 6) {
-        out[k] = (char)(0x80 | (v & 0x3f));
-    }
-    out[0] = (char)((0xf00 >> n & 0xff) | v);
-    return n;
-}
-
 int cuzk_json_text(const cuzk_json_token *token, char *out, size_t out_size)
 {
-    size_t n = 0;
-    for (uint64_t i = 0; i < token->size;) {
-        unsigned v = (unsigned char)token->text[i++];
-        char piece[4] = {(char)v};
-        size_t n_piece = 1;
-        if (v == '\\') {
-            size_t taken;
-            v = decode_escape(token->text + i, (size_t)(token->size - i), &taken);
-            i += taken;
-            n_piece = encode_utf8(piece, v);
-        }
-        if (v == 0 || n + n_piece >= out_size) {
-            return -1;
-        }
-        memcpy(out + n, piece, n_piece);
-        n += n_piece;
-    }
-    if (out_size == 0) {
+    if (token->size >= out_size || token->size > INT32_MAX ||
+        (token->size > 0 && memchr(token->text, 0, token->size) != NULL)) {
         return -1;
     }
-    out[n] = 0;
-    return (int)n;
+    if (token->size > 0) {
+        memcpy(out, token->text, token->size);
+    }
+    out[token->size] = '\0';
+    return (int)token->size;
 }
 
 const char *cuzk_json_kind_text(cuzk_json_kind kind)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A pull parser for JSON (RFC 8259) over bytes in memory: one token a call, no allocation, nesting
- * bounded by a constant. A document tree would need many times the text's size in memory, which
- * hostile input could exploit; the files of this layer need no tree.
+/* JSON (RFC 8259) over bytes in memory, one token a call.
  *
- * Strings are checked for escapes and control characters, not for UTF-8. */
+ * The parser is yajl. It pushes tokens at callbacks; here it is fed a small piece at a time and the
+ * tokens of a piece wait in a queue, so that readers can pull them. There is no document tree: that
+ * would need many times the text's size in memory, which hostile input could exploit. */
 #ifndef CUZK_FORMATS_JSON_PULL_H
 #define CUZK_FORMATS_JSON_PULL_H
 
@@ -29,34 +29,37 @@ typedef enum {
 
 typedef struct {
     cuzk_json_kind kind;
-    uint64_t offset;  /* of the token's first byte */
-    const char *text; /* KEY, STRING: between the quotes, escapes left in; NUMBER: as written */
+    uint64_t offset; /* of the token's first byte (a little behind it where a string has escapes) */
+    const char *text; /* KEY, STRING: decoded, UTF-8; NUMBER: as written; else NULL */
     uint64_t size;    /* of text */
 } cuzk_json_token;
 
 typedef struct {
     const uint8_t *data;
     uint64_t size;
-    uint64_t offset;    /* of the next byte to read */
-    uint64_t is_object; /* bit d: the container at depth d + 1 is an object */
-    unsigned depth;
-    unsigned state; /* what may come next; private */
+    unsigned depth;                  /* containers open behind the last token */
+    struct cuzk_json_stream *stream; /* private; NULL until the first token */
 } cuzk_json;
 
-/** Start before the first token. data: borrowed. */
+/** Start before the first token. data: borrowed. End with cuzk_json_clear. */
 void cuzk_json_init(cuzk_json *json, const uint8_t *data, uint64_t size);
 
-/** The next token. Errors: E_FORMAT, with line and column (text that is not JSON; nested deeper
- * than CUZK_JSON_DEPTH_MAX), E_TRUNCATED (the text ends too early). After an error, or after END,
- * the parser must not be used. */
+/** Free what the parser holds. Safe on an all-zero struct and twice. */
+void cuzk_json_clear(cuzk_json *json);
+
+/** The next token; its text is valid until the next call.
+ *
+ *  Errors: E_FORMAT, with line and column (text that is not JSON; nested deeper than
+ *  CUZK_JSON_DEPTH_MAX), E_TRUNCATED (the text ends too early), E_MEMORY. After an error, or after
+ *  END, the parser must not be used. */
 cuzk_status cuzk_json_next(cuzk_json *json, cuzk_json_token *out, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Skip the rest of the value whose first token was `token`. */
 cuzk_status cuzk_json_skip(cuzk_json *json, const cuzk_json_token *token,
                            cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Decode a KEY or STRING into out, NUL-terminated (\u escapes become UTF-8). Returns its length,
- *  or -1 when it does not fit out_size or holds the character 0. */
+/** Copy the text of a KEY, STRING or NUMBER into out, NUL-terminated. Returns its length, or -1
+ *  when it does not fit out_size or holds the character 0. */
 int cuzk_json_text(const cuzk_json_token *token, char *out, size_t out_size);
 
 /** Fail with "line L, column C: <text>". */

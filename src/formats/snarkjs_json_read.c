@@ -36,6 +36,14 @@ typedef struct {
     cuzk_error *err;
 } reader;
 
+static void reader_clear(reader *r)
+{
+    cuzk_json_clear(&r->j);
+}
+
+/* A reader that frees its parser on every way out of the block. */
+#define READER(name) __attribute__((cleanup(reader_clear))) reader name
+
 /* A file of another known kind is refused by name: swapped arguments are the usual mistake. */
 static cuzk_status expect_format(const uint8_t *data, uint64_t size, cuzk_format wanted,
                                  cuzk_error *err)
@@ -60,6 +68,7 @@ static cuzk_status wrong_kind(reader *r, const cuzk_json_token *t, const char *w
 static cuzk_status begin_object(reader *r, const uint8_t *data, uint64_t size)
 {
     cuzk_json_token t;
+    cuzk_json_clear(&r->j);
     cuzk_json_init(&r->j, data, size);
     r->seen = 0;
     CUZK_TRY(cuzk_json_next(&r->j, &t, r->err));
@@ -389,11 +398,11 @@ cuzk_status cuzk_vk_from_json(cuzk_vk *out, const uint8_t *data, uint64_t size, 
                               cuzk_pool *pool, cuzk_error *err)
 {
     CUZK_TRY(expect_format(data, size, CUZK_FORMAT_VK_JSON, err));
-    reader r = {.kind = "verification key",
-                .fields = vk_fields,
-                .n_fields = VK_COUNT,
-                .out_of_range = CUZK_E_FORMAT,
-                .err = err};
+    READER(r) = {.kind = "verification key",
+                 .fields = vk_fields,
+                 .n_fields = VK_COUNT,
+                 .out_of_range = CUZK_E_FORMAT,
+                 .err = err};
     uint64_t n_ic = 0;
     CUZK_TRY(scan_vk(&r, data, size, &n_ic));
     uint64_t each = r.curve->g[CUZK_G1].affine_bytes;
@@ -467,11 +476,11 @@ cuzk_status cuzk_proof_from_json(cuzk_proof_points *out, const uint8_t *data, ui
                                  const cuzk_curve *curve, unsigned *notes, cuzk_error *err)
 {
     CUZK_TRY(expect_format(data, size, CUZK_FORMAT_PROOF_JSON, err));
-    reader r = {.kind = "proof",
-                .fields = proof_fields,
-                .n_fields = PROOF_COUNT,
-                .out_of_range = CUZK_E_INVALID_PROOF,
-                .err = err};
+    READER(r) = {.kind = "proof",
+                 .fields = proof_fields,
+                 .n_fields = PROOF_COUNT,
+                 .out_of_range = CUZK_E_INVALID_PROOF,
+                 .err = err};
     CUZK_TRY(scan_proof(&r, data, size, curve));
     cuzk_proof_points proof;
     memset(&proof, 0, sizeof proof);
@@ -504,6 +513,7 @@ static cuzk_status begin_public(reader *r, cuzk_json_token *first, const uint8_t
                                 uint64_t size)
 {
     CUZK_TRY(expect_format(data, size, CUZK_FORMAT_PUBLIC_JSON, r->err));
+    cuzk_json_clear(&r->j);
     cuzk_json_init(&r->j, data, size);
     CUZK_TRY(cuzk_json_next(&r->j, first, r->err));
     if (first->kind != CUZK_JSON_ARRAY_BEGIN) {
@@ -515,7 +525,7 @@ static cuzk_status begin_public(reader *r, cuzk_json_token *first, const uint8_t
 cuzk_status cuzk_public_json_count(uint64_t *n_values, const uint8_t *data, uint64_t size,
                                    cuzk_error *err)
 {
-    reader r = {.kind = "list of public values", .err = err};
+    READER(r) = {.kind = "list of public values", .err = err};
     cuzk_json_token t;
     uint64_t n = 0;
     CUZK_TRY(begin_public(&r, &t, data, size));
@@ -528,7 +538,7 @@ cuzk_status cuzk_public_json_count(uint64_t *n_values, const uint8_t *data, uint
 cuzk_status cuzk_public_from_json(uint8_t *values, uint64_t n_values, const uint8_t *data,
                                   uint64_t size, const cuzk_curve *curve, cuzk_error *err)
 {
-    reader r = {.kind = "list of public values", .curve = curve, .err = err};
+    READER(r) = {.kind = "list of public values", .curve = curve, .err = err};
     cuzk_json_token t;
     uint64_t n = 0;
     CUZK_TRY(cuzk_public_json_count(&n, data, size, err));
