@@ -125,10 +125,12 @@ struct cuzk_curve {
 
     struct cuzk_group g[2]; /* indexed by cuzk_group_id */
 
-    /* product of e(p_i, q_i); p: n packed affine G1, q: n packed affine G2; pairs with an infinity
-     * contribute 1. n = 0 gives 1. */
+    /* product of e(p_i, q_i); p: n packed affine G1, q: n packed affine G2, in the subgroups; pairs
+     * with an infinity contribute 1. n = 0 gives 1. The value is the one of snarkjs (and, on
+     * bls12_381, of bellperson and zkcrypto). */
     void (*pairing_product)(cuzk_gt *out, const void *p, const void *q, size_t n);
     void (*gt_mul)(cuzk_gt *out, const cuzk_gt *a, const cuzk_gt *b);
+    /* a is a product of pairings */
     void (*gt_pow)(cuzk_gt *out, const cuzk_gt *a, const cuzk_fr *k);
     bool (*gt_is_one)(const cuzk_gt *a);
     bool (*gt_eq)(const cuzk_gt *a, const cuzk_gt *b);

@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "curve/curve.h"
 #include "curve/groups.h"
+#include "curve/pairing_impl.h"
 #include "curve/point_encoding.h"
 #include "curve/scalar_mul.h"
 
@@ -197,4 +198,10 @@ const struct cuzk_curve CUZK_INSTANCE(curve) = {
     .fp_to_canonical_le = vt_fp_to_canonical_le,
 
     .g = {GROUP_TABLE(CUZK_G1, g1), GROUP_TABLE(CUZK_G2, g2)},
+
+    .pairing_product = CUZK_INSTANCE(pairing_product),
+    .gt_mul = CUZK_INSTANCE(gt_mul),
+    .gt_pow = CUZK_INSTANCE(gt_pow),
+    .gt_is_one = CUZK_INSTANCE(gt_is_one),
+    .gt_eq = CUZK_INSTANCE(gt_eq),
 };

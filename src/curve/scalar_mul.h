@@ -19,31 +19,44 @@
 #include "curve/groups.h"
 
 enum {
-    MUL_TABLE = 8,       /* odd multiples 1 … 15: windows of five bits */
-    MUL_DIGITS_MAX = 130 /* of a scalar below 2^128, plus carry */
+    MUL_WINDOW = 5,
+    MUL_TABLE = 1 << (MUL_WINDOW - 2), /* odd multiples 1 … 15 */
+    MUL_DIGITS_MAX = 64 * FR_LIMBS + 1
 };
 
-/* Signed digits, each 0 or odd in [-15, 15], any two nonzero ones at least five apart; value
- * Σ d_i 2^i, least significant first. */
+/* Signed digits, each 0 or odd in [-15, 15], any two nonzero ones at least MUL_WINDOW apart; value
+ * Σ d_i 2^i, least significant first; n of them are set, the last of which is not 0. */
 struct mul_digits {
     int n;
     int8_t d[MUL_DIGITS_MAX];
 };
 
-/** o = the digits of k (two words), negated when `negative`. k ≤ 2^128 - 16. */
-static inline void mul_digits_set(struct mul_digits *o, const uint64_t *k, bool negative)
+/** o = the digits of k (n_words ≤ FR_LIMBS words), negated when `negative`. */
+static inline void mul_digits_set(struct mul_digits *o, const uint64_t *k, int n_words,
+                                  bool negative)
 {
-    cuzk_u128 rest = (cuzk_u128)k[1] << 64 | k[0];
+    int carry = 0;
     o->n = 0;
-    while (rest != 0) {
-        int digit = 0;
-        if (rest & 1) {
-            digit = (int)(rest & 31);
-            digit = digit > 15 ? digit - 32 : digit;
-            rest = digit > 0 ? rest - (unsigned)digit : rest + (unsigned)-digit;
+    for (int i = 0; i < 64 * n_words + carry;) {
+        int word = i / 64, shift = i % 64, bits = 0;
+        if (word < n_words) {
+            bits = (int)(k[word] >> shift & 31);
+            if (shift > 64 - MUL_WINDOW && word + 1 < n_words) {
+                bits |= (int)(k[word + 1] << (64 - shift) & 31);
+            }
         }
-        o->d[o->n++] = (int8_t)(negative ? -digit : digit);
-        rest >>= 1;
+        if ((bits & 1) == carry) { /* carry plus this bit is 0 mod 2 */
+            o->d[i++] = 0;
+            continue;
+        }
+        int digit = bits + carry;
+        carry = digit > 15;
+        digit -= carry << MUL_WINDOW;
+        o->d[i] = (int8_t)(negative ? -digit : digit);
+        o->n = i + 1;
+        for (int end = i + MUL_WINDOW; ++i < end && i < MUL_DIGITS_MAX;) {
+            o->d[i] = 0;
+        }
     }
 }
 
@@ -107,7 +120,7 @@ static inline void g1_mul(g1_jac *o, const g1_jac *a, const fr *k)
     for (int j = 0; j < 2; j++) {
         cuzk_u128 t = (cuzk_u128)parts[2 * j + 1] * CUZK_CC(X_ABS) + parts[2 * j];
         uint64_t words[2] = {(uint64_t)t, (uint64_t)(t >> 64)};
-        mul_digits_set(&digits[j], words, j == 1);
+        mul_digits_set(&digits[j], words, 2, j == 1);
     }
     g1_odd_multiples(tables[0], a);
     for (int i = 0; i < MUL_TABLE; i++) {
@@ -124,8 +137,7 @@ static inline void g2_mul(g2_jac *o, const g2_jac *a, const fr *k)
     uint64_t parts[4];
     mul_split_by_x(parts, k);
     for (int j = 0; j < 4; j++) {
-        uint64_t words[2] = {parts[j], 0};
-        mul_digits_set(&digits[j], words, j % 2 == 1);
+        mul_digits_set(&digits[j], &parts[j], 1, j % 2 == 1);
     }
     g2_odd_multiples(tables[0], a);
     for (int i = 0; i < MUL_TABLE; i++) {
@@ -197,7 +209,7 @@ static inline void mul_split(struct mul_digits digits[2], const fr *scalar)
     (void)cuzk_limbs_sub(k, k, s, 3);
     (void)cuzk_limbs_sub(k, k, t, 3);
     CUZK_FIELD_CHECK(k[2] == 0);
-    mul_digits_set(&digits[0], k, false);
+    mul_digits_set(&digits[0], k, 2, false);
     mul_words(s, c1 + 4, 3, b1, 2);
     mul_words(t, c2 + 4, 3, b2, 2);
     negative = cuzk_limbs_less(s, t, 4);
@@ -207,7 +219,7 @@ static inline void mul_split(struct mul_digits digits[2], const fr *scalar)
         (void)cuzk_limbs_sub(s, s, t, 4);
     }
     CUZK_FIELD_CHECK(s[2] == 0 && s[3] == 0);
-    mul_digits_set(&digits[1], s, negative);
+    mul_digits_set(&digits[1], s, 2, negative);
 }
 
 /** o = k·a. */
