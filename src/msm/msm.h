@@ -59,7 +59,7 @@ cuzk_status cuzk_bit_sum(const cuzk_curve *curve, cuzk_msm_query *queries, size_
  *  out: n packed affine points. base: one affine point, not infinity. scalars: Montgomery form.
  *  Allocates its own tables (a few MiB). Errors: E_MEMORY. */
 cuzk_status cuzk_fixed_base_mul(const cuzk_curve *curve, cuzk_group_id group, void *out,
-                                const void *base, const cuzk_fr *scalars, size_t n,
-                                cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
+                                const void *base, const cuzk_fr *scalars, size_t n, cuzk_pool *pool,
+                                cuzk_error *err) CUZK_WARN_UNUSED;
 
 #endif

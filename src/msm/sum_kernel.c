@@ -41,6 +41,5 @@ const cuzk_sum_kernel *cuzk_sum_kernel_get(cuzk_curve_id curve, cuzk_group_id gr
     if (kernel == NULL && path == CUZK_CPU_IFMA) {
         kernel = cuzk_sum_kernel_get_path(curve, group, CUZK_CPU_ADX);
     }
-    return kernel != NULL ? kernel
-                          : cuzk_sum_kernel_get_path(curve, group, CUZK_CPU_PORTABLE);
+    return kernel != NULL ? kernel : cuzk_sum_kernel_get_path(curve, group, CUZK_CPU_PORTABLE);
 }

@@ -37,16 +37,16 @@ static CUZK_ALWAYS_INLINE void prefetch(const char *p, size_t n_bytes)
     __builtin_prefetch(p + n_bytes - 1);
 }
 
-#define KN(name)  g1_sum_##name
-#define CF(name)  fp_##name
-#define CF_TYPE   fp
-#define CHUNK     4096
+#define KN(name) g1_sum_##name
+#define CF(name) fp_##name
+#define CF_TYPE  fp
+#define CHUNK    4096
 #include "msm/sum_kernel_scalar_tmpl.h"
 
-#define KN(name)  g2_sum_##name
-#define CF(name)  fp2_##name
-#define CF_TYPE   fp2
-#define CHUNK     2048
+#define KN(name) g2_sum_##name
+#define CF(name) fp2_##name
+#define CF_TYPE  fp2
+#define CHUNK    2048
 #include "msm/sum_kernel_scalar_tmpl.h"
 
 const cuzk_sum_kernel CUZK_INSTANCE(sum_kernel_g1) = {

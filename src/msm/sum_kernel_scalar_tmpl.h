@@ -239,8 +239,7 @@ static void KN(finish_chunk)(KN(point) * out, KN(workspace) * w, const char *bas
             if (i < piece.n_points) {
                 to[n_points++] = from[piece.first + i];
             }
-            w->pieces[left++] =
-                (struct piece){piece.out, first, (uint32_t)(n_points - first)};
+            w->pieces[left++] = (struct piece){piece.out, first, (uint32_t)(n_points - first)};
         }
         w->n_pieces = left;
         KN(add_pairs)(to, w, (const char *)from, false);

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Multi-scalar multiplication by signed-digit buckets.
+ *
+ * Scalars are cut into tiles, each of consecutive scalars that the same queries take. Per tile:
+ * digits of all windows; then for a group of windows at a time (bounded memory) a counting sort of
+ * (base, sign) by bucket, sums of the buckets by batched affine additions for each query, and the
+ * first split of the bucket reduction; at the end the remaining splits for all windows at once and
+ * one chain of doublings. Everything up to that chain is exact affine points, so the result does
+ * not depend on the number of threads. Tiles of a few scalars are added bit by bit. */
+#include "base/bytes.h"
+#include "msm/msm_internal.h"
+#include "msm/msm_plan.h"
+
+#include <string.h>
+
+typedef struct {
+    const cuzk_curve *curve;
+    cuzk_pool *pool;
+    const uint8_t *scalars;
+    const uint32_t *base_index; /* of its scalars, or NULL: first_index on */
+    size_t n;
+    uint64_t first_index; /* the base index that entries count from */
+
+    /* set when its scalars have been looked at */
+    cuzk_msm_windows windows;
+    cuzk_msm_layout at;
+    uint8_t *ws;
+    cuzk_thread_ws *threads;
+    const uint32_t *index; /* base index - first_index of each digit; NULL for 0 … n_digits-1 */
+    size_t n_digits;
+
+    /* the windows in work */
+    unsigned first_window, n_group;
+    uint32_t starts[CUZK_MSM_LENGTHS]; /* position of each window's first entry */
+    size_t n_entries, n_tasks, task_entries;
+    const cuzk_sum_kernel *kernel;
+    const void *bases;
+} tile;
+
+static uint32_t *ws_u32(const tile *t, size_t offset)
+{
+    return (uint32_t *)(void *)(t->ws + offset);
+}
+
+static const void *tile_bases(const tile *t, const cuzk_msm_query *query)
+{
+    size_t size = t->curve->g[query->group].affine_bytes;
+    return (const char *)query->bases + (t->first_index - query->first) * size;
+}
+
+/* ---- a few scalars ---- */
+
+static unsigned signed_scalar(const tile *t, size_t i, uint64_t magnitude[4])
+{
+    uint64_t value[4];
+    unsigned negate = 0;
+    for (int j = 0; j < 4; j++) {
+        value[j] = cuzk_load_u64_le(t->scalars + 32 * i + 8 * (size_t)j);
+    }
+    for (int j = 3; j >= 0; j--) {
+        if (value[j] != t->windows.half[j]) {
+            negate = value[j] > t->windows.half[j];
+            break;
+        }
+    }
+    uint64_t borrow = 0;
+    for (int j = 0; j < 4; j++) {
+        uint64_t r = t->windows.r[j], d = r - value[j] - borrow;
+        borrow = r < value[j] || (r == value[j] && borrow != 0);
+        magnitude[j] = negate ? d : value[j];
+    }
+    return negate;
+}
+
+/* query->sum += the sum over the n_list scalars listed. */
+static void add_plain(const tile *t, const uint32_t *list, size_t n_list, cuzk_msm_query *query)
+{
+    const cuzk_group *g = &t->curve->g[query->group];
+    const char *bases = (const char *)tile_bases(t, query);
+    cuzk_affine points[CUZK_MSM_PLAIN_MAX];
+    uint64_t scalars[CUZK_MSM_PLAIN_MAX][4];
+    cuzk_jac sum;
+    for (size_t i = 0; i < n_list; i++) {
+        size_t at = list[i];
+        uint64_t base = t->base_index != NULL ? t->base_index[at] - t->first_index : at;
+        memcpy(&points[i], bases + base * g->affine_bytes, g->affine_bytes);
+        if (signed_scalar(t, at, scalars[i])) {
+            g->affine_neg(&points[i], &points[i]);
+        }
+    }
+    g->set_infinity(&sum);
+    for (unsigned bit = 256; bit-- > 0;) {
+        if (!g->is_infinity(&sum)) {
+            g->dbl(&sum, &sum);
+        }
+        for (size_t i = 0; i < n_list; i++) {
+            if ((scalars[i][bit / 64] >> (bit % 64) & 1) != 0) {
+                g->add_affine(&sum, &sum, &points[i]);
+            }
+        }
+    }
+    g->add(&query->sum, &query->sum, &sum);
+}
+
+/* ---- sort ---- */
+
+static void sort_task(void *ctx, size_t task, unsigned thread)
+{
+    (void)thread;
+    const tile *t = ctx;
+    unsigned window = t->first_window + (unsigned)task;
+    size_t n_buckets = (size_t)1 << (t->at.bits - 1);
+    const uint16_t *digits = (const uint16_t *)(const void *)(t->ws + t->at.digits);
+    cuzk_msm_sort_window(&t->windows, window, digits + window * t->at.pitch, t->index, t->n_digits,
+                         ws_u32(t, t->at.entries),
+                         ws_u32(t, t->at.bounds) + (size_t)task * n_buckets, t->starts[task]);
+}
+
+static void sort_group(tile *t)
+{
+    const uint32_t *nonzero = ws_u32(t, t->at.nonzero);
+    uint32_t *bounds = ws_u32(t, t->at.bounds), start = 0;
+    for (unsigned i = 0; i < t->n_group; i++) {
+        t->starts[i] = start;
+        start += nonzero[t->first_window + i];
+    }
+    t->n_entries = start;
+    bounds[0] = 0;
+    cuzk_pool_for(t->pool, t->n_group, sort_task, t);
+    uint8_t *full = t->ws + t->at.full;
+    size_t n = (size_t)t->n_group << (t->at.bits - 1);
+    for (size_t s = 0; s < n; s++) {
+        full[s] = bounds[s + 1] != bounds[s];
+    }
+}
+
+/* ---- sums of the buckets ---- */
+
+/* The segment that holds position `at` (< n_entries): bounds[s] ≤ at < bounds[s+1]. */
+static size_t find_segment(const tile *t, size_t at)
+{
+    const uint32_t *bounds = ws_u32(t, t->at.bounds);
+    size_t low = 0, high = (size_t)t->n_group << (t->at.bits - 1);
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (bounds[middle] <= at) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Where task `task` begins: at a multiple of the task size, moved to the end of the segment there
+ * unless that is a very long one. */
+static size_t task_begin(const tile *t, size_t task)
+{
+    const uint32_t *bounds = ws_u32(t, t->at.bounds);
+    size_t at = task * t->task_entries;
+    if (at >= t->n_entries) {
+        return t->n_entries;
+    }
+    size_t s = find_segment(t, at);
+    if (bounds[s] == at) {
+        return at;
+    }
+    return bounds[s + 1] - bounds[s] <= t->task_entries / 2 ? bounds[s + 1] : at;
+}
+
+/* Sum the entries of a task into their buckets. Where it ends inside of a segment, the sum of that
+ * part goes to a slot of the task's own behind the buckets, named in `tails`. */
+static void tree_task(void *ctx, size_t task, unsigned thread)
+{
+    const tile *t = ctx;
+    const uint32_t *entries = ws_u32(t, t->at.entries), *bounds = ws_u32(t, t->at.bounds);
+    char *buckets = (char *)t->ws + t->at.buckets;
+    size_t point = t->kernel->point_bytes, n_buckets = (size_t)t->n_group << (t->at.bits - 1);
+    void *kernel_ws = t->threads[thread].kernel;
+    uint32_t begin = (uint32_t)task_begin(t, task), end = (uint32_t)task_begin(t, task + 1);
+    uint32_t *tail = ws_u32(t, t->at.tails) + task;
+    *tail = UINT32_MAX;
+    if (begin == end) {
+        return;
+    }
+    size_t first = find_segment(t, begin), last = find_segment(t, end - 1);
+    if (begin != bounds[first] && end >= bounds[first + 1]) {
+        uint32_t head[2] = {begin, bounds[first + 1]};
+        t->kernel->segment_sums(buckets + first * point, t->bases, false, entries, head, 1,
+                                kernel_ws);
+        begin = head[1];
+        first++;
+    }
+    if (end != bounds[last + 1]) {
+        uint32_t part[2] = {begin > bounds[last] ? begin : bounds[last], end};
+        t->kernel->segment_sums(buckets + (n_buckets + task) * point, t->bases, false, entries,
+                                part, 1, kernel_ws);
+        *tail = (uint32_t)last;
+    } else {
+        last++;
+    }
+    if (first < last) {
+        t->kernel->segment_sums(buckets + first * point, t->bases, false, entries, bounds + first,
+                                last - first, kernel_ws);
+    }
+}
+
+/* Add the parts of segments that several tasks worked on: the last task left its part in the
+ * bucket, the others behind the buckets. */
+static void join_tails(tile *t)
+{
+    const uint32_t *tails = ws_u32(t, t->at.tails);
+    char *buckets = (char *)t->ws + t->at.buckets, *joined = (char *)t->ws + t->at.joined;
+    size_t point = t->kernel->point_bytes, n_buckets = (size_t)t->n_group << (t->at.bits - 1);
+    uint32_t *entries = t->threads[0].entries;
+    for (size_t task = 0; task < t->n_tasks;) {
+        uint32_t segment = tails[task], n = 0;
+        if (segment == UINT32_MAX) {
+            task++;
+            continue;
+        }
+        entries[n++] = segment << 1;
+        for (; task < t->n_tasks && tails[task] == segment && n < CUZK_WEIGHTED_ENTRIES; task++) {
+            entries[n++] = (uint32_t)(n_buckets + task) << 1;
+        }
+        uint32_t bounds[2] = {0, n};
+        t->kernel->segment_sums(joined, buckets, true, entries, bounds, 1, t->threads[0].kernel);
+        memcpy(buckets + segment * point, joined, point);
+    }
+}
+
+static void sum_buckets(tile *t)
+{
+    size_t n_tasks = (size_t)cuzk_pool_threads(t->pool) * CUZK_MSM_TASKS_PER_THREAD;
+    size_t entries = (t->n_entries + n_tasks - 1) / n_tasks;
+    entries = entries < CUZK_MSM_TASK_MAX ? entries : CUZK_MSM_TASK_MAX;
+    entries = cuzk_pool_threads(t->pool) == 1 ? t->n_entries : entries;
+    t->task_entries = entries;
+    t->n_tasks = entries == 0 ? 0 : (t->n_entries + entries - 1) / entries;
+    cuzk_pool_for(t->pool, t->n_tasks, tree_task, t);
+    join_tails(t);
+}
+
+/* ---- reduction ---- */
+
+static cuzk_weighted level_of(const tile *t, size_t query, size_t slot, size_t n_problems,
+                              unsigned k)
+{
+    uint8_t *points = t->ws + t->at.sums + query * t->at.sums_bytes;
+    uint8_t *full = t->ws + t->at.sums_full + query * t->at.sums_full_bytes;
+    return (cuzk_weighted){points + slot * t->kernel->point_bytes, full + slot, n_problems, k};
+}
+
+/* First split of the buckets in work. */
+static void reduce_group(const tile *t, size_t query)
+{
+    unsigned k = cuzk_weighted_next(t->at.bits - 1);
+    cuzk_weighted in = {t->ws + t->at.buckets, t->ws + t->at.full, t->n_group, t->at.bits - 1};
+    size_t problem = 2 * (size_t)t->first_window;
+    cuzk_weighted out = level_of(t, query, problem << k, 2 * (size_t)t->n_group, k);
+    cuzk_weighted_split(t->kernel, &in, &out, t->threads, t->pool);
+}
+
+/* query->sum += the sum of all windows: the other splits, then doublings from the highest bit. */
+static void finish(const tile *t, size_t q, cuzk_msm_query *query)
+{
+    const cuzk_group *g = &t->curve->g[query->group];
+    unsigned k = cuzk_weighted_next(t->at.bits - 1), levels = 1;
+    unsigned low[8] = {t->at.bits - 1 - k}; /* of level i: what a row problem is shifted by */
+    cuzk_weighted in = level_of(t, q, 0, 2 * (size_t)t->at.n_windows, k);
+    size_t slot = 0;
+    while (in.k > 1) {
+        slot += in.n_problems << in.k;
+        k = cuzk_weighted_next(in.k);
+        low[levels++] = in.k - k;
+        cuzk_weighted out = level_of(t, q, slot, 2 * in.n_problems, k);
+        cuzk_weighted_split(t->kernel, &in, &out, t->threads, t->pool);
+        in = out;
+    }
+    uint8_t *points = t->ws + t->at.finals;
+    t->kernel->to_affine(points, in.points, 2 * in.n_problems);
+    uint32_t at[CUZK_MSM_LENGTHS + CUZK_MSM_WINDOW_MAX]; /* slot with that weight, plus 1 */
+    memset(at, 0, sizeof at);
+    for (size_t s = 0; s < 2 * in.n_problems; s++) {
+        if (in.full[s]) {
+            size_t path = s >> 1;
+            unsigned bit = (unsigned)(path >> levels) * t->at.bits + (s & 1);
+            for (unsigned l = 0; l < levels; l++) {
+                bit += (path >> (levels - 1 - l) & 1) != 0 ? low[l] : 0;
+            }
+            CUZK_ASSERT(at[bit] == 0);
+            at[bit] = (uint32_t)s + 1;
+        }
+    }
+    cuzk_jac sum;
+    g->set_infinity(&sum);
+    for (size_t bit = sizeof at / sizeof *at; bit-- > 0;) {
+        if (!g->is_infinity(&sum)) {
+            g->dbl(&sum, &sum);
+        }
+        if (at[bit] != 0) {
+            g->add_affine(&sum, &sum, points + (at[bit] - 1) * g->affine_bytes);
+        }
+    }
+    g->add(&query->sum, &query->sum, &sum);
+}
+
+/* ---- tiles ---- */
+
+static void set_threads(tile *t)
+{
+    t->threads = (cuzk_thread_ws *)(void *)(t->ws + t->at.threads);
+    uint8_t *next = t->ws + t->at.thread_ws;
+    for (unsigned i = 0; i < cuzk_pool_threads(t->pool); i++) {
+        t->threads[i].kernel = next;
+        next += (t->at.kernel_ws + 63) / 64 * 64;
+        t->threads[i].entries = (uint32_t *)(void *)next;
+        next += (CUZK_WEIGHTED_ENTRIES * sizeof(uint32_t) + 63) / 64 * 64;
+        t->threads[i].bounds = (uint32_t *)(void *)next;
+        next += ((CUZK_WEIGHTED_SEGMENTS + 1) * sizeof(uint32_t) + 63) / 64 * 64;
+    }
+}
+
+/* Digits of the tile's scalars and the base index of each. */
+static void make_digits(tile *t)
+{
+    uint32_t *index = ws_u32(t, t->at.index);
+    bool listed = t->n_digits != t->n;
+    if (listed) {
+        (void)cuzk_msm_list_nonzero(t->scalars, t->n, index);
+    }
+    cuzk_msm_digits(&t->windows, t->scalars, listed ? index : NULL, t->n_digits,
+                    (uint16_t *)(void *)(t->ws + t->at.digits), t->at.pitch, t->at.n_windows,
+                    ws_u32(t, t->at.nonzero), ws_u32(t, t->at.counters), t->pool);
+    if (t->base_index != NULL) {
+        for (size_t i = 0; i < t->n_digits; i++) {
+            index[i] = (uint32_t)(t->base_index[listed ? index[i] : i] - t->first_index);
+        }
+    }
+    t->index = listed || t->base_index != NULL ? index : NULL;
+}
+
+/* Add the tile's sum to the queries that have its bases. */
+static cuzk_status add_tile(tile *t, const cuzk_msm_params *params, size_t ws_bytes,
+                            cuzk_error *err)
+{
+    uint32_t lengths[CUZK_MSM_LENGTHS];
+    cuzk_msm_windows_init(&t->windows, t->curve, CUZK_MSM_WINDOW_MAX);
+    cuzk_msm_scan(&t->windows, t->scalars, t->n, lengths, (uint32_t *)(void *)t->ws, t->pool);
+    size_t n_nonzero = t->n - lengths[0];
+    if (n_nonzero <= CUZK_MSM_PLAIN_MAX && params->window_bits == 0) {
+        uint32_t list[CUZK_MSM_PLAIN_MAX + 1], *all = (uint32_t *)(void *)t->ws;
+        memcpy(list, all, cuzk_msm_list_nonzero(t->scalars, t->n, all) * sizeof *list);
+        for (size_t q = 0; q < params->n_queries; q++) {
+            if (params->queries[q].first <= t->first_index) {
+                add_plain(t, list, n_nonzero, &params->queries[q]);
+            }
+        }
+        return CUZK_OK;
+    }
+    t->n_digits = n_nonzero < t->n - t->n / 8 ? n_nonzero : t->n;
+    CUZK_FAIL_IF(!cuzk_msm_plan(&t->at, t->curve, params->queries, params->n_queries, lengths,
+                                t->n_digits, ws_bytes, params->window_bits,
+                                cuzk_pool_threads(t->pool)),
+                 err, CUZK_E_SHORT_BUFFER,
+                 "summing %zu bases: the workspace of %zu bytes is smaller than "
+                 "cuzk_msm_workspace_bytes said",
+                 t->n, ws_bytes);
+    cuzk_msm_windows_init(&t->windows, t->curve, t->at.bits);
+    set_threads(t);
+    make_digits(t);
+    for (t->first_window = 0; t->first_window < t->at.n_windows; t->first_window += t->n_group) {
+        unsigned left = t->at.n_windows - t->first_window;
+        t->n_group = left < t->at.group ? left : t->at.group;
+        sort_group(t);
+        for (size_t q = 0; q < params->n_queries; q++) {
+            if (params->queries[q].first <= t->first_index) {
+                t->kernel = cuzk_sum_kernel_get(t->curve->id, params->queries[q].group);
+                t->bases = tile_bases(t, &params->queries[q]);
+                sum_buckets(t);
+                reduce_group(t, q);
+            }
+        }
+    }
+    for (size_t q = 0; q < params->n_queries; q++) {
+        if (params->queries[q].first <= t->first_index) {
+            t->kernel = cuzk_sum_kernel_get(t->curve->id, params->queries[q].group);
+            finish(t, q, &params->queries[q]);
+        }
+    }
+    return CUZK_OK;
+}
+
+static uint64_t index_at(const cuzk_msm_params *params, size_t i)
+{
+    return params->base_index != NULL ? params->base_index[i] : i;
+}
+
+/* The end of the tile that begins with scalar i: all its scalars belong to the same queries and
+ * their base indices lie within 31 bits. */
+static size_t tile_end(const cuzk_msm_params *params, size_t i)
+{
+    uint64_t first = index_at(params, i), limit = first + ((uint64_t)1 << 31);
+    for (size_t q = 0; q < params->n_queries; q++) {
+        uint64_t from = params->queries[q].first;
+        limit = from > first && from < limit ? from : limit;
+    }
+    size_t low = i + 1, high = params->n - i < CUZK_MSM_TILE ? params->n : i + CUZK_MSM_TILE;
+    while (low < high) { /* the first scalar at or beyond the limit */
+        size_t middle = low + (high - low) / 2;
+        if (index_at(params, middle) < limit) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+size_t cuzk_msm_workspace_bytes(const cuzk_curve *curve, const cuzk_msm_params *params,
+                                const cuzk_pool *pool)
+{
+    if (params->n == 0) {
+        return 0;
+    }
+    uint32_t lengths[CUZK_MSM_LENGTHS] = {0};
+    size_t n = params->n < CUZK_MSM_TILE ? params->n : CUZK_MSM_TILE;
+    cuzk_msm_windows w;
+    cuzk_msm_windows_init(&w, curve, CUZK_MSM_WINDOW_MAX);
+    lengths[w.scalar_bits] = (uint32_t)n;
+    cuzk_msm_layout layout = {0};
+    (void)cuzk_msm_plan(&layout, curve, params->queries, params->n_queries, lengths, n, SIZE_MAX,
+                        params->window_bits, cuzk_pool_threads(pool));
+    return layout.total;
+}
+
+cuzk_status cuzk_msm(const cuzk_curve *curve, cuzk_msm_params *params, void *ws, size_t ws_bytes,
+                     cuzk_pool *pool, cuzk_error *err)
+{
+    CUZK_FAIL_IF(params->window_bits != 0 && (params->window_bits < CUZK_MSM_WINDOW_MIN ||
+                                              params->window_bits > CUZK_MSM_WINDOW_MAX),
+                 err, CUZK_E_ARGUMENT, "summing %zu bases: windows of %u bits, expected %d … %d",
+                 params->n, params->window_bits, CUZK_MSM_WINDOW_MIN, CUZK_MSM_WINDOW_MAX);
+    for (size_t q = 0; q < params->n_queries; q++) {
+        curve->g[params->queries[q].group].set_infinity(&params->queries[q].sum);
+    }
+    if (params->n_queries == 0) {
+        return CUZK_OK;
+    }
+    for (size_t i = 0; i < params->n;) {
+        size_t end = tile_end(params, i);
+        tile t = {.curve = curve, .pool = pool, .n = end - i, .ws = ws};
+        t.scalars = (const uint8_t *)params->scalars + 32 * i;
+        t.base_index = params->base_index != NULL ? params->base_index + i : NULL;
+        t.first_index = index_at(params, i);
+        bool wanted = false;
+        for (size_t q = 0; q < params->n_queries; q++) {
+            wanted = wanted || params->queries[q].first <= t.first_index;
+        }
+        if (wanted) {
+            CUZK_TRY(add_tile(&t, params, ws_bytes, err));
+        }
+        i = end;
+    }
+    return CUZK_OK;
+}
