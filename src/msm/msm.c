@@ -362,9 +362,7 @@ static cuzk_status add_tile(tile *t, const cuzk_msm_params *params, size_t ws_by
     CUZK_FAIL_IF(!cuzk_msm_plan(&t->at, t->curve, params->queries, params->n_queries, lengths,
                                 t->n_digits, ws_bytes, params->window_bits,
                                 cuzk_pool_threads(t->pool)),
-                 err, CUZK_E_SHORT_BUFFER,
-                 "summing %zu bases: the workspace of %zu bytes is smaller than "
-                 "cuzk_msm_workspace_bytes said",
+                 err, CUZK_E_INTERNAL, "summing %zu bases: no window fits %zu bytes of workspace",
                  t->n, ws_bytes);
     cuzk_msm_windows_init(&t->windows, t->curve, t->at.bits);
     set_threads(t);
@@ -441,6 +439,10 @@ cuzk_status cuzk_msm(const cuzk_curve *curve, cuzk_msm_params *params, void *ws,
                                               params->window_bits > CUZK_MSM_WINDOW_MAX),
                  err, CUZK_E_ARGUMENT, "summing %zu bases: windows of %u bits, expected %d … %d",
                  params->n, params->window_bits, CUZK_MSM_WINDOW_MIN, CUZK_MSM_WINDOW_MAX);
+    size_t needed = cuzk_msm_workspace_bytes(curve, params, pool);
+    CUZK_FAIL_IF(ws_bytes < needed, err, CUZK_E_SHORT_BUFFER,
+                 "summing %zu bases: workspace of %zu bytes, expected %zu", params->n, ws_bytes,
+                 needed);
     for (size_t q = 0; q < params->n_queries; q++) {
         curve->g[params->queries[q].group].set_infinity(&params->queries[q].sum);
     }
