@@ -205,8 +205,7 @@ void test_bases_free(test_bases *bases)
     free(bases->logs);
 }
 
-void test_accumulate(const cuzk_curve *curve, cuzk_fr *sum, const uint8_t *scalar,
-                     const cuzk_fr *k)
+void test_accumulate(const cuzk_curve *curve, cuzk_fr *sum, const uint8_t *scalar, const cuzk_fr *k)
 {
     cuzk_fr s;
     assert_true(curve->fr_from_canonical_le(&s, scalar));

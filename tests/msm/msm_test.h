@@ -37,7 +37,7 @@ typedef enum {
     SCALARS_EDGES, /* 0, 1, 2, r-1, r-2, (r-1)/2, (r+1)/2 and their neighbours, powers of two */
     SCALARS_SMALL, /* below 256, and their negatives */
     SCALARS_BITS,
-    SCALARS_MIXED, /* one of the above each time */
+    SCALARS_MIXED,  /* one of the above each time */
     SCALARS_SPARSE, /* one in fifty not zero */
     SCALARS_KINDS
 } scalar_kind;
@@ -53,9 +53,9 @@ typedef struct {
     const cuzk_curve *curve;
     const cuzk_group *group;
     size_t n;
-    uint8_t *points;   /* packed, at an odd address */
-    uint8_t *memory;   /* what to free */
-    cuzk_fr *logs;     /* k_i */
+    uint8_t *points; /* packed, at an odd address */
+    uint8_t *memory; /* what to free */
+    cuzk_fr *logs;   /* k_i */
 } test_bases;
 
 /* What the bases look like. */

@@ -132,8 +132,8 @@ static void test_large(void **state)
         size_t n_bytes = cuzk_bit_sum_workspace_bytes(curve, n, 1, pools[threads]);
         void *ws = aligned_alloc(64, n_bytes);
         assert_non_null(ws);
-        assert_int_equal(
-            cuzk_bit_sum(curve, &query, 1, map, n, ws, n_bytes, pools[threads], NULL), CUZK_OK);
+        assert_int_equal(cuzk_bit_sum(curve, &query, 1, map, n, ws, n_bytes, pools[threads], NULL),
+                         CUZK_OK);
         assert_sum_is(curve, CUZK_G1, &query.sum, &log, "many bits", n);
         free(ws);
     }

@@ -100,8 +100,7 @@ static void check_many(const cuzk_curve *curve, cuzk_group_id group, size_t n, c
         }
     }
     cuzk_msm_query query = {.group = group, .bases = out};
-    cuzk_msm_params params = {
-        .scalars = combination, .n = n, .queries = &query, .n_queries = 1};
+    cuzk_msm_params params = {.scalars = combination, .n = n, .queries = &query, .n_queries = 1};
     test_run_msm(curve, &params, pool);
     assert_sum_is(curve, group, &query.sum, &log, "fixed base", n);
     free(combination);

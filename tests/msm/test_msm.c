@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* cuzk_msm against sums of discrete logarithms: every window size, every length near the edges,
- * scalars and bases of every kind, shared queries, base indices, threads (BC-044, BC-045, BC-046). */
+ * scalars and bases of every kind, shared queries, base indices, threads (BC-044, BC-045, BC-046).
+ */
 #include "msm_test.h"
 
 #include <stdio.h>
@@ -20,11 +21,8 @@ static void check(const test_bases *bases, const uint8_t *scalars, size_t n, uns
         test_accumulate(bases->curve, &log, scalars + 32 * i, &bases->logs[i]);
     }
     cuzk_msm_query query = {.group = bases->group->id, .bases = bases->points};
-    cuzk_msm_params params = {.scalars = scalars,
-                              .n = n,
-                              .queries = &query,
-                              .n_queries = 1,
-                              .window_bits = window_bits};
+    cuzk_msm_params params = {
+        .scalars = scalars, .n = n, .queries = &query, .n_queries = 1, .window_bits = window_bits};
     test_run_msm(bases->curve, &params, pool);
     assert_sum_is(bases->curve, bases->group->id, &query.sum, &log, what, n);
 }
@@ -236,14 +234,10 @@ static void check_queries(const cuzk_curve *curve, size_t n, size_t n_bases,
         size_t count = n_bases > firsts[q] ? n_bases - firsts[q] : 0;
         cuzk_group_id group = q == 2 ? CUZK_G2 : CUZK_G1;
         test_bases_make(&bases[q], curve, group, count, BASES_SPRINKLED);
-        queries[q] =
-            (cuzk_msm_query){.group = group, .bases = bases[q].points, .first = firsts[q]};
+        queries[q] = (cuzk_msm_query){.group = group, .bases = bases[q].points, .first = firsts[q]};
     }
-    cuzk_msm_params params = {.scalars = scalars,
-                              .base_index = base_index,
-                              .n = n,
-                              .queries = queries,
-                              .n_queries = 4};
+    cuzk_msm_params params = {
+        .scalars = scalars, .base_index = base_index, .n = n, .queries = queries, .n_queries = 4};
     test_run_msm(curve, &params, pools[2]);
     for (int q = 0; q < 4; q++) {
         cuzk_fr log;
