@@ -25,6 +25,7 @@ struct cuzk_json_stream {
     uint64_t fed;   /* bytes given to yajl in earlier pieces */
     unsigned depth; /* containers open, as yajl sees it */
     bool too_deep, no_memory, complete;
+    bool any;       /* a token was read */
     size_t n, next; /* tokens in the queue, the one to give next */
     queued queue[QUEUE_MAX];
     char *texts;
@@ -59,6 +60,7 @@ static int push(stream *s, cuzk_json_kind kind, const unsigned char *text, size_
                                 .text_at = s->n_texts,
                                 .size = size};
     s->n_texts += size;
+    s->any = true;
     return 1;
 }
 
@@ -216,7 +218,12 @@ static cuzk_status fill(cuzk_json *json, cuzk_error *err)
                 return CUZK_OK;
             }
             s->complete = true;
+            bool whole = s->any && s->depth == 0;
             if (yajl_complete_parse(s->yajl) != yajl_status_ok) {
+                if (whole) {
+                    return cuzk_json_fail(json, json->size, err, CUZK_E_FORMAT,
+                                          "there is something behind the value");
+                }
                 return cuzk_json_fail(json, json->size, err, CUZK_E_TRUNCATED,
                                       "the text ends too early");
             }

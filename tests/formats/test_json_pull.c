@@ -191,7 +191,8 @@ static void test_positions(void **state)
         {"[\"a\tb\"]", "line 1, column 3: lexical error: invalid character inside string."},
         {"[1", "line 1, column 3: the text ends too early"},
         {"{\"a\":1", "line 1, column 7: the text ends too early"},
-        {"[] 5", "line 1, column 4: parse error: trailing garbage"},
+        {"[] []", "line 1, column 4: parse error: trailing garbage"},
+        {"[] 5", "line 1, column 5: there is something behind the value"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         cuzk_error err = {0};
