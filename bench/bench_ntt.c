@@ -210,8 +210,8 @@ int main(int argc, char **argv)
         for (int path = 0; path < CUZK_CPU_PATH_COUNT; path++) {
             const char *name = cuzk_cpu_path_name((cuzk_cpu_path)path);
             /* the emulated path is for tests: measured only when asked for */
-            bool wanted = only_path != NULL ? strcmp(only_path, name) == 0
-                                            : path != CUZK_CPU_IFMA_EMULATED;
+            bool wanted =
+                only_path != NULL ? strcmp(only_path, name) == 0 : path != CUZK_CPU_IFMA_EMULATED;
             for (unsigned lg_n = lg_from; wanted && lg_n <= lg_to; lg_n += lg_n < 12 ? 1 : 2) {
                 bench(curve, (cuzk_cpu_path)path, lg_n);
             }

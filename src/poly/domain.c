@@ -9,10 +9,14 @@
 
 #define KERNELS(X)                                                                                 \
     X(bn254, portable)                                                                             \
-    X(bls12_381, portable)
+    X(bls12_381, portable)                                                                         \
+    X(bn254, ifma_emulated)                                                                        \
+    X(bls12_381, ifma_emulated)
 #define KERNELS_X86(X)                                                                             \
     X(bn254, adx)                                                                                  \
-    X(bls12_381, adx)
+    X(bls12_381, adx)                                                                              \
+    X(bn254, ifma)                                                                                 \
+    X(bls12_381, ifma)
 
 #define DECLARE(curve, path) extern const cuzk_ntt_kernel cuzk_##curve##_##path##_ntt_kernel;
 KERNELS(DECLARE)
@@ -27,10 +31,10 @@ KERNELS_X86(DECLARE)
 
 static const cuzk_ntt_kernel *const kernels[CUZK_CPU_PATH_COUNT][2] = {
     [CUZK_CPU_PORTABLE] = PAIR(portable),
-    [CUZK_CPU_IFMA_EMULATED] = PAIR(portable),
+    [CUZK_CPU_IFMA_EMULATED] = PAIR(ifma_emulated),
 #if CUZK_HAVE_X86_PATHS
     [CUZK_CPU_ADX] = PAIR(adx),
-    [CUZK_CPU_IFMA] = PAIR(adx),
+    [CUZK_CPU_IFMA] = PAIR(ifma),
 #endif
 };
 

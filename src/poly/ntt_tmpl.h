@@ -84,9 +84,6 @@ static inline void source_load(oct *o, const source *s, size_t i)
     case FROM_ELEMENTS:
         oct_load(o, s->a + i * s->step);
         break;
-    case FROM_PRODUCTS:
-        oct_load_product(o, s->a + i * s->step, s->b + i * s->step);
-        break;
     case FROM_CHUNKS:
         oct_load_chunk(o, s->chunks + (i >> 3) * s->tile_step + (i & 7) * s->step);
         break;
@@ -94,6 +91,21 @@ static inline void source_load(oct *o, const source *s, size_t i)
         *o = s->run[pick(i, s->lg, s->inverse)];
         oct_weaken(o);
         break;
+    case FROM_PRODUCTS:
+        break; /* only in pairs */
+    }
+}
+
+/* Octs i and k of the source. */
+static inline void source_load2(oct *o0, oct *o1, const source *s, size_t i, size_t k)
+{
+    if (s->kind == FROM_PRODUCTS) {
+        i *= s->step;
+        k *= s->step;
+        oct_load2_products(o0, o1, s->a + i, s->b + i, s->a + k, s->b + k);
+    } else {
+        source_load(o0, s, i);
+        source_load(o1, s, k);
     }
 }
 
@@ -113,41 +125,45 @@ static inline const factor *run_factor(const run *t, unsigned level, size_t bloc
     return t->factors + (t->shifted ? (size_t)1 << level : 0) + block;
 }
 
-/* `width` levels from `level` on, over the 2^width octs at x of block `block`. */
+/* `width` (3 … 5) levels from `level` on, over the 2^width octs at x of block `block`. */
 static void run_levels(const run *t, oct *x, unsigned width, unsigned level, size_t block)
 {
-    unsigned s = 0;
+    size_t half = (size_t)1 << (width - 1);
+    const factor *f = run_factor(t, level, block);
+    unsigned s = 1;
     if (level == 0 && !t->shifted) {
-        size_t half = (size_t)1 << (width - 1);
         for (size_t j = 0; j < half; j++) {
             oct_butterfly_one_first(&x[j], &x[j + half]);
         }
         half >>= 1;
+        f = t->factors + 1;
         unsigned raise = 3 * (width - 1);
         for (size_t j = 0; j < half; j++) {
             oct_butterfly_one_second(&x[j], &x[j + half], raise);
         }
-        for (size_t j = 2 * half; j < 3 * half; j++) {
-            oct_butterfly_raise(&x[j], &x[j + half], t->factors + 1, raise);
+        for (oct *u = x + 2 * half; u < x + 3 * half; u += 2) {
+            oct_butterfly2_raise(&u[0], &u[half], f, &u[1], &u[half + 1], f, raise);
         }
         s = 2;
     } else {
-        size_t half = (size_t)1 << (width - 1);
-        const factor *f = run_factor(t, level, block);
-        for (size_t j = 0; j < half; j++) {
-            oct_butterfly_raise(&x[j], &x[j + half], f, 3 * width);
+        for (oct *u = x; u < x + half; u += 2) {
+            oct_butterfly2_raise(&u[0], &u[half], f, &u[1], &u[half + 1], f, 3 * width);
         }
-        s = 1;
     }
-    for (; s < width; s++) {
-        size_t half = (size_t)1 << (width - 1 - s);
-        const factor *f = run_factor(t, level + s, block << s);
-        for (size_t b = 0; b < (size_t)1 << s; b++) {
-            oct *u = x + 2 * half * b;
-            for (size_t j = 0; j < half; j++) {
-                oct_butterfly(&u[j], &u[j + half], &f[b]);
+    for (; s < width - 1; s++) {
+        half = (size_t)1 << (width - 1 - s);
+        f = run_factor(t, level + s, block << s);
+        for (size_t b = 0; b < (size_t)1 << s; b++, f++) {
+            oct *first = x + 2 * half * b;
+            for (oct *u = first; u < first + half; u += 2) {
+                oct_butterfly2(&u[0], &u[half], f, &u[1], &u[half + 1], f);
             }
         }
+    }
+    f = run_factor(t, level + s, block << s);
+    for (size_t b = 0; b < (size_t)1 << s; b += 2) {
+        oct *u = x + 2 * b;
+        oct_butterfly2(&u[0], &u[1], &f[b], &u[2], &u[3], &f[b + 1]);
     }
 }
 
@@ -170,8 +186,9 @@ static void run_all(const run *t, const source *src, oct *buf)
                 oct local[OCTS_MAX];
                 oct *x = stride == 1 ? base : local;
                 if (g == 0) {
-                    for (size_t i = 0; i < n; i++) {
-                        source_load(&x[i], src, j + i * stride);
+                    for (size_t i = 0; i < n; i += 2) {
+                        size_t at = j + i * stride;
+                        source_load2(&x[i], &x[i + 1], src, at, at + stride);
                     }
                 } else if (stride != 1) {
                     for (size_t i = 0; i < n; i++) {
@@ -208,9 +225,10 @@ static void put_tiles(const tiles *to, const oct *buf, unsigned lg, bool inverse
 {
     for (size_t g = 0; g < (size_t)1 << (lg - 3); g++) {
         oct rows[8];
-        for (size_t i = 0; i < 8; i++) {
-            oct_mul(&rows[i], &buf[pick(8 * g + i, lg, inverse)], &series[8 * g + i]);
-            oct_weaken(&rows[i]);
+        for (size_t i = 0; i < 8; i += 2) {
+            size_t k = 8 * g + i;
+            oct_mul2_digits(&rows[i], &buf[pick(k, lg, inverse)], &series[k], &rows[i + 1],
+                            &buf[pick(k + 1, lg, inverse)], &series[k + 1]);
         }
         oct_store_tile(to->chunks + g * to->tile_step, to->step, rows, to->stream);
     }
@@ -352,13 +370,18 @@ static void transform_rows(void *ctx, size_t group, unsigned thread)
                   .tile_step = 8,
                   .step = 1};
     run_all(&t->second, &src, buf);
-    for (size_t k = 0; k < (size_t)1 << d->lg_cols; k++) {
-        oct *x = &buf[pick(k, d->lg_cols, t->inverse)];
+    fr *out = t->a + 8 * group;
+    bool stream = d->lg_n >= CUZK_NTT_LG_STREAM && ((uintptr_t)t->a & 63) == 0;
+    for (size_t k = 0; k < (size_t)1 << d->lg_cols; k += 2) {
+        oct *x0 = &buf[pick(k, d->lg_cols, t->inverse)];
+        oct *x1 = &buf[pick(k + 1, d->lg_cols, t->inverse)];
         if (t->after != NULL) {
-            oct_mul_factor(x, x, &t->after[k]);
+            oct_mul2_factors(x0, x0, &t->after[k], x1, x1, &t->after[k + 1]);
         }
-        oct_store(t->a + (k << d->lg_rows) + 8 * group, x);
+        oct_store(out + (k << d->lg_rows), x0, stream);
+        oct_store(out + ((k + 1) << d->lg_rows), x1, stream);
     }
+    oct_fence();
 }
 
 static void transform_large(const struct cuzk_domain *d, fr *a, const fr *coset, bool inverse,

@@ -7,7 +7,8 @@
  *   oct      eight elements in working form
  *   factor   a fixed multiplier for all eight
  *   chunk    eight elements in intermediate memory, 256 bytes
- * R_L is the radix by which oct_mul divides: 2^256 here. */
+ * R_L is the radix by which oct_mul2 divides: 2^256 here. Hot operations take two independent
+ * sets of arguments, which the eight-lane version interleaves. */
 #ifndef CUZK_POLY_OCT_SCALAR_H
 #define CUZK_POLY_OCT_SCALAR_H
 
@@ -53,11 +54,13 @@ static inline void oct_load(oct *o, const fr *p)
     memcpy(o, p, sizeof *o);
 }
 
-/** a∘b of eight consecutive reduced elements each, Montgomery form. */
-static inline void oct_load_product(oct *o, const fr *a, const fr *b)
+/** a∘b of eight consecutive reduced elements each, Montgomery form, twice. */
+static inline void oct_load2_products(oct *o0, oct *o1, const fr *a0, const fr *b0, const fr *a1,
+                                      const fr *b1)
 {
     for (int i = 0; i < 8; i++) {
-        fr_mul(&o->e[i], &a[i], &b[i]);
+        fr_mul(&o0->e[i], &a0[i], &b0[i]);
+        fr_mul(&o1->e[i], &a1[i], &b1[i]);
     }
 }
 
@@ -83,14 +86,14 @@ static inline void oct_fence(void)
 {
 }
 
-/** Eight consecutive reduced elements out. */
-static inline void oct_store(fr *p, const oct *a)
+/** Eight consecutive elements out, reduced. */
+static inline void oct_store(fr *p, const oct *a, bool stream)
 {
+    (void)stream;
     memcpy(p, a, sizeof *a);
 }
 
-/** (u, v) → (u + v, u - v), at the first and at the second level of a run. raise: multiple of r to
- *  add to both results, for ranges. */
+/** (u, v) → (u + v, u - v) at the first level of a run. */
 static inline void oct_butterfly_one_first(oct *u, oct *v)
 {
     for (int i = 0; i < 8; i++) {
@@ -100,14 +103,14 @@ static inline void oct_butterfly_one_first(oct *u, oct *v)
     }
 }
 
+/** The same at the second level. raise: multiple of r to add to both results, for ranges. */
 static inline void oct_butterfly_one_second(oct *u, oct *v, unsigned raise)
 {
     (void)raise;
     oct_butterfly_one_first(u, v);
 }
 
-/** (u, v) → (u + f·v, u - f·v). */
-static inline void oct_butterfly(oct *u, oct *v, const factor *f)
+static inline void butterfly(oct *u, oct *v, const factor *f)
 {
     for (int i = 0; i < 8; i++) {
         fr t;
@@ -117,30 +120,59 @@ static inline void oct_butterfly(oct *u, oct *v, const factor *f)
     }
 }
 
-static inline void oct_butterfly_raise(oct *u, oct *v, const factor *f, unsigned raise)
+/** (u, v) → (u + f·v, u - f·v) of two independent pairs. */
+static inline void oct_butterfly2(oct *u0, oct *v0, const factor *f0, oct *u1, oct *v1,
+                                  const factor *f1)
 {
-    (void)raise;
-    oct_butterfly(u, v, f);
+    butterfly(u0, v0, f0);
+    butterfly(u1, v1, f1);
 }
 
+/** The same; raise: multiple of r to add to all results, for ranges. */
+static inline void oct_butterfly2_raise(oct *u0, oct *v0, const factor *f0, oct *u1, oct *v1,
+                                        const factor *f1, unsigned raise)
+{
+    (void)raise;
+    oct_butterfly2(u0, v0, f0, u1, v1, f1);
+}
+
+/** Bring the range of a below 2r. */
 static inline void oct_weaken(oct *a)
 {
     (void)a;
 }
 
-/** o = a·b/R_L. */
-static inline void oct_mul(oct *o, const oct *a, const oct *b)
+static inline void multiply(oct *o, const oct *a, const oct *b)
 {
     for (int i = 0; i < 8; i++) {
         fr_mul(&o->e[i], &a->e[i], &b->e[i]);
     }
 }
 
-/** o = a·f. */
-static inline void oct_mul_factor(oct *o, const oct *a, const factor *f)
+/** o = a·b/R_L of two independent pairs. o may be any of the inputs. */
+static inline void oct_mul2(oct *o0, const oct *a0, const oct *b0, oct *o1, const oct *a1,
+                            const oct *b1)
+{
+    multiply(o0, a0, b0);
+    multiply(o1, a1, b1);
+}
+
+/** The same, where b comes from oct_series. */
+static inline void oct_mul2_digits(oct *o0, const oct *a0, const oct *b0, oct *o1, const oct *a1,
+                                   const oct *b1)
+{
+    oct_mul2(o0, a0, b0, o1, a1, b1);
+}
+
+/** o = a·f of two independent pairs. o may be a. */
+static inline void oct_mul2_factors(oct *o0, const oct *a0, const factor *f0, oct *o1,
+                                    const oct *a1, const factor *f1)
 {
     for (int i = 0; i < 8; i++) {
-        fr_mul(&o->e[i], &a->e[i], &f->w);
+        fr_mul(&o0->e[i], &a0->e[i], &f0->w);
+    }
+    for (int i = 0; i < 8; i++) {
+        fr_mul(&o1->e[i], &a1->e[i], &f1->w);
     }
 }
 
@@ -156,29 +188,37 @@ static inline void oct_series(oct *out, size_t n, const fr first[8], const fr ra
     }
 }
 
-/** o = a·b/R_L - c. */
-static inline void oct_mul_sub(oct *o, const oct *a, const oct *b, const oct *c)
+/** o = a·b/R_L - c of two triples. o may be any of the inputs. */
+static inline void oct_mul2_sub(oct *o0, const oct *a0, const oct *b0, const oct *c0, oct *o1,
+                                const oct *a1, const oct *b1, const oct *c1)
 {
+    multiply(o0, a0, b0);
+    multiply(o1, a1, b1);
     for (int i = 0; i < 8; i++) {
-        fr t;
-        fr_mul(&t, &a->e[i], &b->e[i]);
-        fr_sub(&o->e[i], &t, &c->e[i]);
+        fr_sub(&o0->e[i], &o0->e[i], &c0->e[i]);
+        fr_sub(&o1->e[i], &o1->e[i], &c1->e[i]);
     }
 }
 
-/** Plain form of A·B - C where a, b, c are A, B, C in Montgomery form times oct_circom_scale. */
-static inline void oct_store_circom(fr *out, const oct *a, const oct *b, const oct *c)
+/** Plain form of A·B - C of two triples, where a, b, c are A, B, C in Montgomery form times
+ *  oct_circom_scale. */
+static inline void oct_store2_circom(fr *out0, const oct *a0, const oct *b0, const oct *c0,
+                                     fr *out1, const oct *a1, const oct *b1, const oct *c1,
+                                     bool stream)
 {
-    oct t;
-    oct_mul_sub(&t, a, b, c);
+    oct t0, t1;
+    (void)stream;
+    oct_mul2_sub(&t0, a0, b0, c0, &t1, a1, b1, c1);
     for (int i = 0; i < 8; i++) {
-        fr_to_canonical(out[i].l, &t.e[i]);
+        fr_to_canonical(out0[i].l, &t0.e[i]);
+        fr_to_canonical(out1[i].l, &t1.e[i]);
     }
 }
 
-/** a - b, both already in plain form, reduced. */
-static inline void oct_store_difference(fr *out, const oct *a, const oct *b)
+/** a - b, both already in plain form; b from oct_mul2_factors. */
+static inline void oct_store_difference(fr *out, const oct *a, const oct *b, bool stream)
 {
+    (void)stream;
     for (int i = 0; i < 8; i++) {
         fr_sub(&out[i], &a->e[i], &b->e[i]);
     }

@@ -36,8 +36,8 @@ struct quotient {
     chunk *poly[3]; /* a, b, c */
     run rows, cols, shifted_cols;
     twist twist_a, twist_b, twist_c;
-    const factor *after; /* shift^(-rows·k2) */
-    bool stream;
+    const factor *after;     /* shift^(-rows·k2) */
+    bool stream, stream_out; /* for a, b, c; for out */
 };
 
 /* The tiles of column group `group`: eight columns, all rows. */
@@ -116,10 +116,13 @@ static void quotient_pass_c_circom(void *ctx, size_t group, unsigned thread)
     const oct *a = ws_buffer(d, q->ws, thread, 0), *b = ws_buffer(d, q->ws, thread, 1);
     const oct *c = ws_buffer(d, q->ws, thread, 2);
     quotient_values(q, group, thread, 3);
-    for (size_t k = 0; k < (size_t)1 << d->lg_rows; k++) {
-        size_t i = pick(k, d->lg_rows, false);
-        oct_store_circom(q->out + (k << d->lg_cols) + 8 * group, &a[i], &b[i], &c[i]);
+    fr *out = q->out + 8 * group;
+    for (size_t k = 0; k < (size_t)1 << d->lg_rows; k += 2) {
+        size_t i0 = pick(k, d->lg_rows, false), i1 = pick(k + 1, d->lg_rows, false);
+        oct_store2_circom(out + (k << d->lg_cols), &a[i0], &b[i0], &c[i0],
+                          out + ((k + 1) << d->lg_cols), &a[i1], &b[i1], &c[i1], q->stream_out);
     }
+    oct_fence();
 }
 
 static void quotient_pass_c_back(void *ctx, size_t group, unsigned thread)
@@ -130,11 +133,11 @@ static void quotient_pass_c_back(void *ctx, size_t group, unsigned thread)
     oct *c = ws_buffer(d, q->ws, thread, 2);
     bool with_c = q->form == CUZK_QUOTIENT_TEXTBOOK;
     quotient_values(q, group, thread, with_c ? 3 : 2);
-    for (size_t i = 0; i < (size_t)1 << d->lg_rows; i++) {
+    for (size_t i = 0; i < (size_t)1 << d->lg_rows; i += 2) {
         if (with_c) {
-            oct_mul_sub(&a[i], &a[i], &b[i], &c[i]);
+            oct_mul2_sub(&a[i], &a[i], &b[i], &c[i], &a[i + 1], &a[i + 1], &b[i + 1], &c[i + 1]);
         } else {
-            oct_mul(&a[i], &a[i], &b[i]);
+            oct_mul2(&a[i], &a[i], &b[i], &a[i + 1], &a[i + 1], &b[i + 1]);
         }
     }
     source values = {.kind = FROM_RUN, .run = a, .inverse = false, .lg = d->lg_rows};
@@ -158,16 +161,20 @@ static void quotient_pass_d(void *ctx, size_t group, unsigned thread)
         src = from_tiles(&at);
         run_all(&q->cols, &src, c);
     }
-    for (size_t k = 0; k < (size_t)1 << d->lg_cols; k++) {
-        size_t i = pick(k, d->lg_cols, true);
-        fr *out = q->out + (k << d->lg_rows) + 8 * group;
-        oct_mul_factor(&e[i], &e[i], &q->after[k]);
+    for (size_t k = 0; k < (size_t)1 << d->lg_cols; k += 2) {
+        size_t i0 = pick(k, d->lg_cols, true), i1 = pick(k + 1, d->lg_cols, true);
+        oct_mul2_factors(&e[i0], &e[i0], &q->after[k], &e[i1], &e[i1], &q->after[k + 1]);
+        fr *out0 = q->out + (k << d->lg_rows) + 8 * group;
+        fr *out1 = out0 + ((size_t)1 << d->lg_rows);
         if (q->form == CUZK_QUOTIENT_PLAIN) {
-            oct_store_difference(out, &c[i], &e[i]);
+            oct_store_difference(out0, &c[i0], &e[i0], q->stream_out);
+            oct_store_difference(out1, &c[i1], &e[i1], q->stream_out);
         } else {
-            oct_store(out, &e[i]);
+            oct_store(out0, &e[i0], q->stream_out);
+            oct_store(out1, &e[i1], q->stream_out);
         }
     }
+    oct_fence();
 }
 
 /* What pass D divides out: shift^-1 per coefficient, and the factors of C'. */
@@ -209,6 +216,7 @@ static void quotient_large(const struct cuzk_domain *d, cuzk_quotient_form form,
     q.poly[1] = (chunk *)b;
     q.poly[2] = ws_chunks(ws);
     q.stream = d->lg_n >= CUZK_NTT_LG_STREAM && (((uintptr_t)a | (uintptr_t)b) & 63) == 0;
+    q.stream_out = d->lg_n >= CUZK_NTT_LG_STREAM && ((uintptr_t)out & 63) == 0;
     q.rows = (run){.lg = d->lg_rows, .factors = roots};
     q.cols = (run){.lg = d->lg_cols, .factors = roots};
     q.shifted_cols = (run){.lg = d->lg_cols, .factors = roots, .shifted = true};
