@@ -210,7 +210,13 @@ static cuzk_status fill(cuzk_json *json, cuzk_error *err)
 {
     stream *s = json->stream;
     s->n = s->next = s->n_texts = 0;
+    uint64_t begin = s->fed;
     while (s->n == 0) {
+        if (s->fed - begin > CUZK_JSON_TOKEN_BYTES_MAX) {
+            return cuzk_json_fail(json, begin, err, CUZK_E_FORMAT,
+                                  "white space or a string of more than %d bytes",
+                                  CUZK_JSON_TOKEN_BYTES_MAX);
+        }
         uint64_t piece = json->size - s->fed;
         if (piece == 0) {
             if (s->complete) {

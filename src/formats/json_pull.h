@@ -11,7 +11,10 @@
 
 #include <stdint.h>
 
-enum { CUZK_JSON_DEPTH_MAX = 64 };
+enum {
+    CUZK_JSON_DEPTH_MAX = 64,
+    CUZK_JSON_TOKEN_BYTES_MAX = 1 << 18 /* white space or one string: bounds the memory used */
+};
 
 typedef enum {
     CUZK_JSON_OBJECT_BEGIN,
@@ -50,8 +53,8 @@ void cuzk_json_clear(cuzk_json *json);
 /** The next token; its text is valid until the next call.
  *
  *  Errors: E_FORMAT, with line and column (text that is not JSON; nested deeper than
- *  CUZK_JSON_DEPTH_MAX), E_TRUNCATED (the text ends too early), E_MEMORY. After an error, or after
- *  END, the parser must not be used. */
+ *  CUZK_JSON_DEPTH_MAX, more than CUZK_JSON_TOKEN_BYTES_MAX without a token), E_TRUNCATED (the text
+ * ends too early), E_MEMORY. After an error, or after END, the parser must not be used. */
 cuzk_status cuzk_json_next(cuzk_json *json, cuzk_json_token *out, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Skip the rest of the value whose first token was `token`. */

@@ -157,16 +157,16 @@ static bool is_zero(const uint8_t *p, size_t n)
     return true;
 }
 
-static cuzk_status read_coordinate(reader *r, const char *what, uint8_t *out)
+/* One base field number whose token is `t`, in Montgomery form. */
+static cuzk_status read_coordinate(reader *r, const cuzk_json_token *t, const char *what,
+                                   uint8_t *out)
 {
-    cuzk_json_token t;
     uint8_t wide[WIDE_BYTES];
     uint64_t limbs[6];
     size_t n = r->curve->fp_bytes;
-    CUZK_TRY(cuzk_json_next(&r->j, &t, r->err));
-    CUZK_TRY(read_wide(r, &t, what, wide));
+    CUZK_TRY(read_wide(r, t, what, wide));
     if (!is_zero(wide + n, WIDE_BYTES - n) || !r->curve->fp_from_canonical_le(limbs, wide)) {
-        return cuzk_json_fail(&r->j, t.offset, r->err, r->out_of_range,
+        return cuzk_json_fail(&r->j, t->offset, r->err, r->out_of_range,
                               "%s: coordinate is not below the base field prime of %s", what,
                               r->curve->snarkjs_name);
     }
@@ -181,15 +181,25 @@ static cuzk_status expect(reader *r, cuzk_json_kind kind, const char *what)
     return t.kind == kind ? CUZK_OK : wrong_kind(r, &t, what, cuzk_json_kind_text(kind));
 }
 
-/* One coordinate of a point: a number in G1, [c0, c1] in G2. */
-static cuzk_status read_coordinates(reader *r, cuzk_group_id group, const char *what, uint8_t *out)
+static cuzk_status read_next_coordinate(reader *r, const char *what, uint8_t *out)
+{
+    cuzk_json_token t;
+    CUZK_TRY(cuzk_json_next(&r->j, &t, r->err));
+    return read_coordinate(r, &t, what, out);
+}
+
+/* One coordinate of a point: a number in G1, [c0, c1] in G2; `first` is its first token. */
+static cuzk_status read_coordinates(reader *r, const cuzk_json_token *first, cuzk_group_id group,
+                                    const char *what, uint8_t *out)
 {
     if (group == CUZK_G1) {
-        return read_coordinate(r, what, out);
+        return read_coordinate(r, first, what, out);
     }
-    CUZK_TRY(expect(r, CUZK_JSON_ARRAY_BEGIN, what));
-    CUZK_TRY(read_coordinate(r, what, out));
-    CUZK_TRY(read_coordinate(r, what, out + r->curve->fp_bytes));
+    if (first->kind != CUZK_JSON_ARRAY_BEGIN) {
+        return wrong_kind(r, first, what, "an array");
+    }
+    CUZK_TRY(read_next_coordinate(r, what, out));
+    CUZK_TRY(read_next_coordinate(r, what, out + r->curve->fp_bytes));
     return expect(r, CUZK_JSON_ARRAY_END, what);
 }
 
@@ -198,29 +208,30 @@ static cuzk_status read_point(reader *r, const cuzk_json_token *first, cuzk_grou
                               const char *what, void *affine)
 {
     size_t n = r->curve->g[group].coord_bytes;
+    uint64_t offset = first->offset;
     uint8_t xy[2 * 2 * 48];
+    cuzk_json_token t;
     if (first->kind != CUZK_JSON_ARRAY_BEGIN) {
         return wrong_kind(r, first, what, "an array of coordinates");
     }
-    CUZK_TRY(read_coordinates(r, group, what, xy));
-    CUZK_TRY(read_coordinates(r, group, what, xy + n));
-    cuzk_json saved = r->j;
-    cuzk_json_token t;
+    for (int k = 0; k < 2; k++) {
+        CUZK_TRY(cuzk_json_next(&r->j, &t, r->err));
+        CUZK_TRY(read_coordinates(r, &t, group, what, xy + (size_t)k * n));
+    }
     CUZK_TRY(cuzk_json_next(&r->j, &t, r->err));
     bool infinity = false;
     if (t.kind != CUZK_JSON_ARRAY_END) {
         uint8_t z[2 * 48];
         uint8_t one[2 * 48] = {1};
         uint64_t one_fp[6];
-        r->j = saved;
-        CUZK_TRY(read_coordinates(r, group, what, z));
+        CUZK_TRY(read_coordinates(r, &t, group, what, z));
         CUZK_TRY(expect(r, CUZK_JSON_ARRAY_END, what));
         (void)r->curve->fp_from_canonical_le(one_fp, one);
         memcpy(one, one_fp, r->curve->fp_bytes);
         infinity = is_zero(z, n);
         if (!infinity && memcmp(z, one, n) != 0) {
             return cuzk_json_fail(
-                &r->j, t.offset, r->err, CUZK_E_FORMAT,
+                &r->j, offset, r->err, CUZK_E_FORMAT,
                 "%s: the third coordinate is neither 1 nor 0: the point is not in "
                 "affine form",
                 what);

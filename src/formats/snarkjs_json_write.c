@@ -230,7 +230,7 @@ uint64_t cuzk_public_json_bytes_max(const cuzk_curve *curve, uint64_t n_values,
 
 uint64_t cuzk_proof_json_bytes_max(const cuzk_curve *curve, cuzk_json_style style)
 {
-    enum { SKELETON_INDENTED = 174, SKELETON_COMPACT = 110, N_COORDINATES = 8 };
+    enum { SKELETON_INDENTED = 188, SKELETON_COMPACT = 106, N_COORDINATES = 8 };
     uint64_t skeleton = style == CUZK_JSON_INDENTED ? SKELETON_INDENTED : SKELETON_COMPACT;
     return skeleton + strlen(curve->snarkjs_name) +
            N_COORDINATES * n_digits(curve->p, curve->fp_bytes);

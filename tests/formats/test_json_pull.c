@@ -180,6 +180,26 @@ static void test_depth(void **state)
     free(text);
 }
 
+/* A string that would have to be kept whole, and white space without end */
+static void test_long_tokens(void **state)
+{
+    (void)state;
+    for (size_t n = CUZK_JSON_TOKEN_BYTES_MAX / 2; n <= CUZK_JSON_TOKEN_BYTES_MAX * 2; n *= 4) {
+        for (int kind = 0; kind < 2; kind++) {
+            char *text = malloc(n + 8);
+            assert_non_null(text);
+            memset(text, kind == 0 ? 'x' : ' ', n);
+            text[n - 1] = kind == 0 ? '"' : '1';
+            text[0] = kind == 0 ? '"' : ' ';
+            text[n] = 0;
+            cuzk_error err = {0};
+            cuzk_status status = read_all(text, NULL, 0, &err);
+            assert_int_equal(status, n < CUZK_JSON_TOKEN_BYTES_MAX ? CUZK_OK : CUZK_E_FORMAT);
+            free(text);
+        }
+    }
+}
+
 static void test_positions(void **state)
 {
     (void)state;
@@ -273,10 +293,10 @@ static void test_skip(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),      cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_prefixes),  cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_positions), cmocka_unit_test(test_text),
-        cmocka_unit_test(test_skip),
+        cmocka_unit_test(test_good),        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_prefixes),    cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_long_tokens), cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_text),        cmocka_unit_test(test_skip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,7 +104,7 @@ static void test_same_bytes(void **state)
         cuzk_proof_to_json(&text, &proof, CUZK_JSON_INDENTED);
         assert_int_equal(text.size, fproof.size);
         assert_memory_equal(text.data, fproof.data, fproof.size);
-        assert_true(text.size <= cuzk_proof_json_bytes_max(vk.curve, CUZK_JSON_INDENTED));
+        assert_in_range(cuzk_proof_json_bytes_max(vk.curve, CUZK_JSON_INDENTED) - text.size, 0, 24);
         cuzk_text_clear(&text);
         cuzk_public_to_json(&text, values, n_public, CUZK_JSON_INDENTED);
         assert_int_equal(text.size, fpublic.size);
@@ -159,7 +159,8 @@ static void test_compact(void **state)
         snprintf(start, sizeof start, "{\"curve\":\"%s\",\"pi_a\":[\"", proof.curve->snarkjs_name);
         assert_memory_equal(text.data, start, strlen(start));
         assert_string_equal(text.data + text.size - 22, ",\"protocol\":\"groth16\"}");
-        assert_true(text.size <= cuzk_proof_json_bytes_max(proof.curve, CUZK_JSON_COMPACT));
+        assert_in_range(cuzk_proof_json_bytes_max(proof.curve, CUZK_JSON_COMPACT) - text.size, 0,
+                        24);
         assert_int_equal(cuzk_proof_from_json(&again, (const uint8_t *)text.data, text.size,
                                               proof.curve, NULL, NULL),
                          CUZK_OK);
@@ -547,7 +548,7 @@ static void test_swapped(void **state)
     assert_mentions(err.text, "list of public values: found an object, expected an array");
     cuzk_error_clear(&err);
     assert_int_equal(read_vk("\x01\x02", NULL, &err), CUZK_E_FORMAT);
-    assert_mentions(err.text, "line 1, column 1: found byte 0x01, expected a value");
+    assert_mentions(err.text, "line 1, column 1: lexical error");
     cuzk_test_fixture_free(&vk);
     cuzk_test_fixture_free(&proof);
     cuzk_test_fixture_free(&public);
