@@ -21,7 +21,7 @@
 #define F_ADX_PASTE(verb, n)  F_ADX_PASTE2(verb, n)
 #define F_ADX_PASTE2(verb, n) cuzk_adx_##verb##n
 #define F_WITH_ADX            1
-static const cuzk_adx_field F(adx_field) = {F_C(MODULUS), F_C(FOLD), F_C(N0)};
+static const cuzk_adx_field F(adx_field) = {F_C(MODULUS), F_C(FOLD), F_C(N0), {0}};
 #else
 #define F_WITH_ADX 0
 #endif
@@ -142,7 +142,7 @@ static CUZK_HD CUZK_ALWAYS_INLINE void F(sqr_wide)(uint64_t *w, const uint64_t *
 static CUZK_HD CUZK_ALWAYS_INLINE void F(redc_wide)(F_T *o, const uint64_t *w)
 {
 #if F_WITH_ADX
-    F_ADX(redc)(o->l, w, &F(adx_field));
+    F_ADX(redc)(o->l, w, w + F_LIMBS, &F(adx_field));
 #else
     CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
     cuzk_mont_redc_portable(o->l, w, p, F_C(N0), F_LIMBS);
@@ -191,8 +191,10 @@ CUZK_FIELD_CALL void F(from_canonical)(F_T *o, const uint64_t *limbs)
     /* the product may reach p·R: the reduction then ends just above p, not below */
     uint64_t w[2 * F_LIMBS];
     F(mul_wide)(w, r2.l, limbs);
-    F_ADX(redc)(o->l, w, &F(adx_field));
-    cuzk_limbs_reduce_once(o->l, o->l, p, F_LIMBS);
+    F_ADX(redc)(o->l, w, w + F_LIMBS, &F(adx_field));
+    if (!cuzk_limbs_less(o->l, p, F_LIMBS)) {
+        (void)cuzk_limbs_sub(o->l, o->l, p, F_LIMBS);
+    }
 #else
     CUZK_FIELD_MONT_MUL(o->l, r2.l, limbs, p, F_C(N0), F_LIMBS);
 #endif
@@ -202,16 +204,15 @@ CUZK_FIELD_CALL void F(from_canonical)(F_T *o, const uint64_t *limbs)
 /** limbs = the plain integer of a, below p, F_LIMBS words. limbs may be a->l. */
 CUZK_FIELD_CALL void F(to_canonical)(uint64_t *limbs, const F_T *a)
 {
-    F_T plain;
-    uint64_t w[2 * F_LIMBS];
     CUZK_FIELD_CHECK(F(is_reduced)(a));
-    CUZK_UNROLL
-    for (int i = 0; i < F_LIMBS; i++) {
-        w[i] = a->l[i];
-        w[F_LIMBS + i] = 0;
-    }
-    F(redc_wide)(&plain, w);
-    memcpy(limbs, plain.l, sizeof(plain.l));
+#if F_WITH_ADX
+    F_ADX(redc)(limbs, a->l, F(adx_field).zero, &F(adx_field));
+#else
+    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
+    uint64_t w[2 * F_LIMBS] = {0};
+    memcpy(w, a->l, sizeof(a->l));
+    cuzk_mont_redc_portable(limbs, w, p, F_C(N0), F_LIMBS);
+#endif
 }
 
 /** o = the element stored at src (8·F_LIMBS bytes, any alignment). The bytes are not checked. */
@@ -228,11 +229,19 @@ static CUZK_HD inline void F(store)(void *dst, const F_T *a)
 
 #include "field/pow_tmpl.h"
 
-/** o = 1/a; 0 gives 0. */
-static CUZK_HD inline void F(inv)(F_T *o, const F_T *a)
+/** o = 1/a; 0 gives 0. Binary GCD (inv.h); a power in device code, where threads must not part. */
+CUZK_FIELD_CALL void F(inv)(F_T *o, const F_T *a)
 {
-    CUZK_LOCAL_TABLE uint64_t e[F_LIMBS] = F_C(MODULUS_MINUS_2);
+    CUZK_FIELD_CHECK(F(is_reduced)(a));
+#if defined(__CUDA_ARCH__)
+    const uint64_t e[F_LIMBS] = F_C(MODULUS_MINUS_2);
     F(pow)(o, a, e, F_LIMBS);
+#else
+    static const uint64_t p[F_LIMBS] = F_C(MODULUS);
+    static const F_T r2 = F_C(R2);
+    cuzk_limbs_inv(o->l, a->l, r2.l, p, F_C(N0), F_LIMBS);
+#endif
+    CUZK_FIELD_CHECK(F(is_reduced)(o));
 }
 
 #include "field/batch_inv_tmpl.h"

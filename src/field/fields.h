@@ -15,6 +15,7 @@
 #ifndef CUZK_FIELD_FIELDS_H
 #define CUZK_FIELD_FIELDS_H
 
+#include "field/inv.h"
 #include "field/limbs.h"
 
 #if defined(CUZK_VERIFY) && !defined(__CUDA_ARCH__)

@@ -107,19 +107,19 @@ CUZK_FIELD_CALL void fp2_mul(fp2 *o, const fp2 *a, const fp2 *b)
 {
 #if CUZK_FIELD_USE_ADX
     static const uint64_t p_sqr[2 * FP_LIMBS] = CUZK_CC(FP_MODULUS_SQR);
-    uint64_t low[2 * FP_LIMBS], high[2 * FP_LIMBS], cross[2 * FP_LIMBS];
+    uint64_t low[2 * FP_LIMBS], high[2 * FP_LIMBS], cross[2 * FP_LIMBS], real[2 * FP_LIMBS];
     uint64_t sum_a[FP_LIMBS], sum_b[FP_LIMBS];
     CUZK_FIELD_CHECK(fp2_is_reduced(a) && fp2_is_reduced(b));
     (void)cuzk_limbs_add(sum_a, a->c0.l, a->c1.l, FP_LIMBS);
     (void)cuzk_limbs_add(sum_b, b->c0.l, b->c1.l, FP_LIMBS);
     fp_mul_wide(low, a->c0.l, b->c0.l);
     fp_mul_wide(high, a->c1.l, b->c1.l);
+    (void)cuzk_limbs_add(real, low, p_sqr, 2 * FP_LIMBS);
+    (void)cuzk_limbs_sub(real, real, high, 2 * FP_LIMBS);
+    fp_redc_wide(&o->c0, real); /* long latency: overlaps the next product */
     fp_mul_wide(cross, sum_a, sum_b);
     (void)cuzk_limbs_sub(cross, cross, low, 2 * FP_LIMBS);
     (void)cuzk_limbs_sub(cross, cross, high, 2 * FP_LIMBS);
-    (void)cuzk_limbs_add(low, low, p_sqr, 2 * FP_LIMBS);
-    (void)cuzk_limbs_sub(low, low, high, 2 * FP_LIMBS);
-    fp_redc_wide(&o->c0, low);
     fp_redc_wide(&o->c1, cross);
 #else
     fp low, high, sum_a, sum_b;
@@ -134,15 +134,31 @@ CUZK_FIELD_CALL void fp2_mul(fp2 *o, const fp2 *a, const fp2 *b)
 #endif
 }
 
-/** o = a². */
+/** o = a²: c0 = (a0 + a1)(a0 - a1), c1 = 2·a0·a1. */
 CUZK_FIELD_CALL void fp2_sqr(fp2 *o, const fp2 *a)
 {
+#if CUZK_FIELD_USE_ADX
+    /* factors up to 2p: products below 4p², and 4p <= 0.9·R on both curves */
+    static const uint64_t p[FP_LIMBS] = CUZK_CC(FP_MODULUS);
+    uint64_t sum[FP_LIMBS], difference[FP_LIMBS], twice[FP_LIMBS];
+    uint64_t product0[2 * FP_LIMBS], product1[2 * FP_LIMBS];
+    CUZK_FIELD_CHECK(fp2_is_reduced(a));
+    (void)cuzk_limbs_add(sum, a->c0.l, a->c1.l, FP_LIMBS);
+    (void)cuzk_limbs_add(difference, a->c0.l, p, FP_LIMBS);
+    (void)cuzk_limbs_sub(difference, difference, a->c1.l, FP_LIMBS);
+    (void)cuzk_limbs_add(twice, a->c0.l, a->c0.l, FP_LIMBS);
+    fp_mul_wide(product0, sum, difference);
+    fp_mul_wide(product1, twice, a->c1.l);
+    fp_redc_wide(&o->c0, product0);
+    fp_redc_wide(&o->c1, product1);
+#else
     fp sum, difference, product;
     fp_add(&sum, &a->c0, &a->c1);
     fp_sub(&difference, &a->c0, &a->c1);
     fp_mul(&product, &a->c0, &a->c1);
     fp_mul(&o->c0, &sum, &difference);
     fp_dbl(&o->c1, &product);
+#endif
 }
 
 /** o = a·b for b in fp. */

@@ -48,6 +48,7 @@ typedef struct {
     uint64_t p[6]; /* the modulus */
     uint64_t q[6]; /* 2^-64 mod p */
     uint64_t n0;   /* -1/p mod 2^64 */
+    uint64_t zero[6];
 } cuzk_adx_field;
 
 /* Words of the operands in memory. */
@@ -148,21 +149,20 @@ typedef struct {
 /* result in t6, t0, t1, t2, t3, t4 */
 #define CUZK_ADX_REDUCE6(t0, t1, t2, t3, t4, t5, t6)                                               \
     CUZK_ADX_RDX(t0)                                                                               \
-    CUZK_ADX_ROW6_TWO(CUZK_ADX_Q, t1, t2, t3, t4, t5, t6, t0) CUZK_ADX_RDX(t1)                     \
-        CUZK_ADX_ROW6(CUZK_ADX_Q, t2, t3, t4, t5, t6, t0, t1) CUZK_ADX_RDX(t2)                     \
-            CUZK_ADX_ROW6(CUZK_ADX_Q, t3, t4, t5, t6, t0, t1, t2) CUZK_ADX_RDX(t3)                 \
-                CUZK_ADX_ROW6(CUZK_ADX_Q, t4, t5, t6, t0, t1, t2, t3) CUZK_ADX_QUOTIENT(t4)        \
-                    CUZK_ADX_ROW6_FULL(CUZK_ADX_P, t4, t5, t6, t0, t1, t2, t3)                     \
-                        CUZK_ADX_QUOTIENT(t5)                                                      \
-                            CUZK_ADX_ROW6(CUZK_ADX_P, t5, t6, t0, t1, t2, t3, t4)
+    CUZK_ADX_ROW6_TWO(CUZK_ADX_Q, t1, t2, t3, t4, t5, t6, t0)                                      \
+    CUZK_ADX_RDX(t1) CUZK_ADX_ROW6(CUZK_ADX_Q, t2, t3, t4, t5, t6, t0, t1) CUZK_ADX_RDX(t2)        \
+        CUZK_ADX_ROW6(CUZK_ADX_Q, t3, t4, t5, t6, t0, t1, t2) CUZK_ADX_RDX(t3)                     \
+            CUZK_ADX_ROW6(CUZK_ADX_Q, t4, t5, t6, t0, t1, t2, t3) CUZK_ADX_QUOTIENT(t4)            \
+                CUZK_ADX_ROW6_FULL(CUZK_ADX_P, t4, t5, t6, t0, t1, t2, t3) CUZK_ADX_QUOTIENT(t5)   \
+                    CUZK_ADX_ROW6(CUZK_ADX_P, t5, t6, t0, t1, t2, t3, t4)
 
 /* result in t4, t0, t1, t2 */
 #define CUZK_ADX_REDUCE4(t0, t1, t2, t3, t4)                                                       \
     CUZK_ADX_RDX(t0)                                                                               \
-    CUZK_ADX_ROW4_TWO(CUZK_ADX_Q, t1, t2, t3, t4, t0) CUZK_ADX_RDX(t1)                             \
-        CUZK_ADX_ROW4(CUZK_ADX_Q, t2, t3, t4, t0, t1) CUZK_ADX_QUOTIENT(t2)                        \
-            CUZK_ADX_ROW4_FULL(CUZK_ADX_P, t2, t3, t4, t0, t1) CUZK_ADX_QUOTIENT(t3)               \
-                CUZK_ADX_ROW4(CUZK_ADX_P, t3, t4, t0, t1, t2)
+    CUZK_ADX_ROW4_TWO(CUZK_ADX_Q, t1, t2, t3, t4, t0)                                              \
+    CUZK_ADX_RDX(t1) CUZK_ADX_ROW4(CUZK_ADX_Q, t2, t3, t4, t0, t1) CUZK_ADX_QUOTIENT(t2)           \
+        CUZK_ADX_ROW4_FULL(CUZK_ADX_P, t2, t3, t4, t0, t1) CUZK_ADX_QUOTIENT(t3)                   \
+            CUZK_ADX_ROW4(CUZK_ADX_P, t3, t4, t0, t1, t2)
 
 /* ---- squares: products off the diagonal once, then doubled while the diagonal is added ---- */
 
@@ -203,33 +203,64 @@ typedef struct {
 #define CUZK_ADX_WITH(op, s, t)   op " " s ", " t "\n\t"
 #define CUZK_ADX_ZERO(s)          "xorl %k[" s "], %k[" s "]\n\t"
 
-/* clang-format off: one row or step a line */
+/* ---- functions; one row or step a line ---- */
 
-/* ---- functions ---- */
+/* clang-format off */
+
+#define T0   "%[t0]"
+#define T1   "%[t1]"
+#define T2   "%[t2]"
+#define T3   "%[t3]"
+#define T4   "%[t4]"
+#define T5   "%[t5]"
+#define T6   "%[t6]"
+#define T7   "%[t7]"
+#define S0   "%[s0]"
+#define S1   "%[s1]"
+#define S2   "%[s2]"
+#define S3   "%[s3]"
+#define S4   "%[s4]"
+#define S5   "%[s5]"
+#define LO   "%[lo]"
+#define HI   "%[hi]"
+#define ZERO "%[zero]"
+#define TOP  "%[top]"
+#define A    CUZK_ADX_A
+#define B    CUZK_ADX_B
+#define P    CUZK_ADX_P
+#define Q    CUZK_ADX_Q
+
+/* Output operands. */
+#define OUT(name)   [name] "=&r"(name)
+#define INOUT(name) [name] "+&r"(name)
 
 /** w = a·b, 12 words from 6 and 6. w must not overlap a or b. */
 static CUZK_ALWAYS_INLINE void cuzk_adx_wide_mul6(uint64_t *w, const uint64_t *a, const uint64_t *b)
 {
     uint64_t t0, t1, t2, t3, t4, t5, t6, lo, hi, zero;
     __asm__ volatile(
-        CUZK_ADX_RDX(CUZK_ADX_B("0")) /* each row completes one word */
-        CUZK_ADX_ROW6_FIRST(CUZK_ADX_A, "%[t0]", "%[t1]", "%[t2]", "%[t3]", "%[t4]", "%[t5]",
-                            "%[t6]") CUZK_ADX_SAVE("%[t0]", "0") CUZK_ADX_RDX(CUZK_ADX_B("1"))
-            CUZK_ADX_ROW6(CUZK_ADX_A, "%[t1]", "%[t2]", "%[t3]", "%[t4]", "%[t5]", "%[t6]", "%[t0]")
-                CUZK_ADX_SAVE("%[t1]", "1") CUZK_ADX_RDX(CUZK_ADX_B("2")) CUZK_ADX_ROW6(
-                    CUZK_ADX_A, "%[t2]", "%[t3]", "%[t4]", "%[t5]", "%[t6]", "%[t0]", "%[t1]")
-                    CUZK_ADX_SAVE("%[t2]", "2") CUZK_ADX_RDX(CUZK_ADX_B("3")) CUZK_ADX_ROW6(
-                        CUZK_ADX_A, "%[t3]", "%[t4]", "%[t5]", "%[t6]", "%[t0]", "%[t1]", "%[t2]")
-                        CUZK_ADX_SAVE("%[t3]", "3") CUZK_ADX_RDX(CUZK_ADX_B("4")) CUZK_ADX_ROW6(
-                            CUZK_ADX_A, "%[t4]", "%[t5]", "%[t6]", "%[t0]", "%[t1]", "%[t2]",
-                            "%[t3]") CUZK_ADX_SAVE("%[t4]", "4") CUZK_ADX_RDX(CUZK_ADX_B("5"))
-                            CUZK_ADX_ROW6(CUZK_ADX_A, "%[t5]", "%[t6]", "%[t0]", "%[t1]", "%[t2]",
-                                          "%[t3]", "%[t4]") CUZK_ADX_SAVE("%[t5]", "5")
-                                CUZK_ADX_SAVE("%[t6]", "6") CUZK_ADX_SAVE("%[t0]", "7")
-                                    CUZK_ADX_SAVE("%[t1]", "8") CUZK_ADX_SAVE("%[t2]", "9")
-                                        CUZK_ADX_SAVE("%[t3]", "10") CUZK_ADX_SAVE("%[t4]", "11")
-        : [t0] "=&r"(t0), [t1] "=&r"(t1), [t2] "=&r"(t2), [t3] "=&r"(t3), [t4] "=&r"(t4),
-          [t5] "=&r"(t5), [t6] "=&r"(t6), [lo] "=&r"(lo), [hi] "=&r"(hi), [zero] "=&r"(zero)
+        CUZK_ADX_RDX(B("0")) /* each row completes one word */
+        CUZK_ADX_ROW6_FIRST(A, T0, T1, T2, T3, T4, T5, T6)
+        CUZK_ADX_SAVE(T0, "0")
+        CUZK_ADX_RDX(B("1"))
+        CUZK_ADX_ROW6(A, T1, T2, T3, T4, T5, T6, T0)
+        CUZK_ADX_SAVE(T1, "1")
+        CUZK_ADX_RDX(B("2"))
+        CUZK_ADX_ROW6(A, T2, T3, T4, T5, T6, T0, T1)
+        CUZK_ADX_SAVE(T2, "2")
+        CUZK_ADX_RDX(B("3"))
+        CUZK_ADX_ROW6(A, T3, T4, T5, T6, T0, T1, T2)
+        CUZK_ADX_SAVE(T3, "3")
+        CUZK_ADX_RDX(B("4"))
+        CUZK_ADX_ROW6(A, T4, T5, T6, T0, T1, T2, T3)
+        CUZK_ADX_SAVE(T4, "4")
+        CUZK_ADX_RDX(B("5"))
+        CUZK_ADX_ROW6(A, T5, T6, T0, T1, T2, T3, T4)
+        CUZK_ADX_SAVE(T5, "5") CUZK_ADX_SAVE(T6, "6") CUZK_ADX_SAVE(T0, "7")
+        CUZK_ADX_SAVE(T1, "8") CUZK_ADX_SAVE(T2, "9") CUZK_ADX_SAVE(T3, "10")
+        CUZK_ADX_SAVE(T4, "11")
+        : OUT(t0), OUT(t1), OUT(t2), OUT(t3), OUT(t4), OUT(t5), OUT(t6), OUT(lo), OUT(hi),
+          OUT(zero)
         : [w] "r"(w), [a] "r"(a), [b] "r"(b)
         : "rdx", "cc", "memory");
 }
@@ -240,91 +271,91 @@ static CUZK_ALWAYS_INLINE void cuzk_adx_wide_sqr6(uint64_t *w, const uint64_t *a
     uint64_t t0, t1, t2, t3, t4, t5, t6, t7, lo, hi, zero;
     __asm__ volatile(
         /* words 1 … 6: a0·(a1 … a5); 1 and 2 are complete and wait in w */
-        CUZK_ADX_RDX(CUZK_ADX_A("0")) "mulx " CUZK_ADX_A(
-            "1") ", %[t6], %[t7]\n\t"
-                 "mulx " CUZK_ADX_A(
-                     "2") ", %[lo], %[t0]\n\t"
-                          "addq %[lo], %[t7]\n\t"
-                          "mulx " CUZK_ADX_A(
-                              "3") ", %[lo], %[t1]\n\t"
-                                   "adcq %[lo], %[t0]\n\t"
-                                   "mulx " CUZK_ADX_A(
-                                       "4") ", %[lo], %[t2]\n\t"
-                                            "adcq %[lo], %[t1]\n\t"
-                                            "mulx " CUZK_ADX_A(
-                                                "5") ", %[lo], %[t3]\n\t"
-                                                     "adcq %[lo], %[t2]\n\t"
-                                                     "adcq $0, %[t3]\n\t" CUZK_ADX_SAVE(
-                                                         "%[t6]", "1") CUZK_ADX_SAVE("%[t7]", "2")
+        CUZK_ADX_RDX(A("0"))
+        "mulx " A("1") ", " T6 ", " T7 "\n\t"
+        "mulx " A("2") ", " LO ", " T0 "\n\t"
+        "addq " LO ", " T7 "\n\t"
+        "mulx " A("3") ", " LO ", " T1 "\n\t"
+        "adcq " LO ", " T0 "\n\t"
+        "mulx " A("4") ", " LO ", " T2 "\n\t"
+        "adcq " LO ", " T1 "\n\t"
+        "mulx " A("5") ", " LO ", " T3 "\n\t"
+        "adcq " LO ", " T2 "\n\t"
+        "adcq $0, " T3 "\n\t"
+        CUZK_ADX_SAVE(T6, "1") CUZK_ADX_SAVE(T7, "2")
         /* words 3 … 7 in t0 … t4: a1·(a2 … a5) */
-        CUZK_ADX_RDX(CUZK_ADX_A("1"))
-            CUZK_ADX_CLEAR CUZK_ADX_STEP(CUZK_ADX_A("2"), "%[t0]", "%[t1]")
-                CUZK_ADX_STEP(CUZK_ADX_A("3"), "%[t1]", "%[t2]")
-                    CUZK_ADX_STEP(CUZK_ADX_A("4"), "%[t2]", "%[t3]")
-                        CUZK_ADX_LAST(CUZK_ADX_A("5"), "%[t3]", "%[t4]")
+        CUZK_ADX_RDX(A("1"))
+        CUZK_ADX_CLEAR
+        CUZK_ADX_STEP(A("2"), T0, T1)
+        CUZK_ADX_STEP(A("3"), T1, T2)
+        CUZK_ADX_STEP(A("4"), T2, T3)
+        CUZK_ADX_LAST(A("5"), T3, T4)
         /* words 5 … 8: a2·(a3 … a5) */
-        CUZK_ADX_RDX(CUZK_ADX_A("2"))
-            CUZK_ADX_CLEAR CUZK_ADX_STEP(CUZK_ADX_A("3"), "%[t2]", "%[t3]")
-                CUZK_ADX_STEP(CUZK_ADX_A("4"), "%[t3]", "%[t4]")
-                    CUZK_ADX_LAST(CUZK_ADX_A("5"), "%[t4]", "%[t5]")
-        /* words 7 … 9: a3·(a4, a5); words 9 and 10: a4·a5 */
-        CUZK_ADX_RDX(CUZK_ADX_A("3"))
-            CUZK_ADX_CLEAR CUZK_ADX_STEP(CUZK_ADX_A("4"), "%[t4]", "%[t5]")
-                CUZK_ADX_LAST(CUZK_ADX_A("5"), "%[t5]", "%[t6]") CUZK_ADX_RDX(CUZK_ADX_A("4"))
-                    CUZK_ADX_ONE(CUZK_ADX_A("5"), "%[t6]", "%[t7]")
-        /* double, add a_i² at words 2i and 2i+1; zero is the register of words 1, 2 and 11 */
-        CUZK_ADX_RDX(CUZK_ADX_A("0")) "mulx %%rdx, %[lo], %[hi]\n\t" CUZK_ADX_SAVE("%[lo]", "0")
-            CUZK_ADX_CLEAR CUZK_ADX_GET("1", "%[zero]") CUZK_ADX_DOUBLE("%[zero]", "%[hi]")
-                CUZK_ADX_SAVE("%[zero]", "1") CUZK_ADX_GET("2", "%[zero]") CUZK_ADX_DIAGONAL(
-                    "1", "%[zero]", "%[t0]") CUZK_ADX_SAVE("%[zero]", "2")
-                    CUZK_ADX_SAVE("%[t0]", "3") CUZK_ADX_DIAGONAL("2", "%[t1]", "%[t2]")
-                        CUZK_ADX_SAVE("%[t1]", "4") CUZK_ADX_SAVE("%[t2]", "5") CUZK_ADX_DIAGONAL(
-                            "3", "%[t3]", "%[t4]") CUZK_ADX_SAVE("%[t3]", "6")
-                            CUZK_ADX_SAVE("%[t4]", "7") CUZK_ADX_DIAGONAL("4", "%[t5]", "%[t6]")
-                                CUZK_ADX_SAVE("%[t5]", "8") CUZK_ADX_SAVE(
-                                    "%[t6]",
-                                    "9") "movl $0, %k[zero]\n\t" CUZK_ADX_DIAGONAL_TOP("5", "%[t7]",
-                                                                                       "%[t0]")
-                                    CUZK_ADX_SAVE("%[t7]", "10") CUZK_ADX_SAVE("%[t0]", "11")
-        : [t0] "=&r"(t0), [t1] "=&r"(t1), [t2] "=&r"(t2), [t3] "=&r"(t3), [t4] "=&r"(t4),
-          [t5] "=&r"(t5), [t6] "=&r"(t6), [t7] "=&r"(t7), [lo] "=&r"(lo), [hi] "=&r"(hi),
-          [zero] "=&r"(zero)
+        CUZK_ADX_RDX(A("2"))
+        CUZK_ADX_CLEAR
+        CUZK_ADX_STEP(A("3"), T2, T3)
+        CUZK_ADX_STEP(A("4"), T3, T4)
+        CUZK_ADX_LAST(A("5"), T4, T5)
+        /* words 7 … 9: a3·(a4, a5) */
+        CUZK_ADX_RDX(A("3"))
+        CUZK_ADX_CLEAR
+        CUZK_ADX_STEP(A("4"), T4, T5)
+        CUZK_ADX_LAST(A("5"), T5, T6)
+        /* words 9 and 10: a4·a5 */
+        CUZK_ADX_RDX(A("4"))
+        CUZK_ADX_ONE(A("5"), T6, T7)
+        /* double, add a_i² at words 2i and 2i+1; `zero` holds words 1 and 2 on their way */
+        CUZK_ADX_RDX(A("0"))
+        "mulx %%rdx, " LO ", " HI "\n\t"
+        CUZK_ADX_SAVE(LO, "0")
+        CUZK_ADX_CLEAR
+        CUZK_ADX_GET("1", ZERO)
+        CUZK_ADX_DOUBLE(ZERO, HI)
+        CUZK_ADX_SAVE(ZERO, "1")
+        CUZK_ADX_GET("2", ZERO)
+        CUZK_ADX_DIAGONAL("1", ZERO, T0)
+        CUZK_ADX_SAVE(ZERO, "2") CUZK_ADX_SAVE(T0, "3")
+        CUZK_ADX_DIAGONAL("2", T1, T2)
+        CUZK_ADX_SAVE(T1, "4") CUZK_ADX_SAVE(T2, "5")
+        CUZK_ADX_DIAGONAL("3", T3, T4)
+        CUZK_ADX_SAVE(T3, "6") CUZK_ADX_SAVE(T4, "7")
+        CUZK_ADX_DIAGONAL("4", T5, T6)
+        CUZK_ADX_SAVE(T5, "8") CUZK_ADX_SAVE(T6, "9")
+        "movl $0, %k[zero]\n\t"
+        CUZK_ADX_DIAGONAL_TOP("5", T7, T0)
+        CUZK_ADX_SAVE(T7, "10") CUZK_ADX_SAVE(T0, "11")
+        : OUT(t0), OUT(t1), OUT(t2), OUT(t3), OUT(t4), OUT(t5), OUT(t6), OUT(t7), OUT(lo),
+          OUT(hi), OUT(zero)
         : [w] "r"(w), [a] "r"(a)
         : "rdx", "cc", "memory");
 }
 
-/** o = w·2^-384 mod p, reduced, for a product w of 12 words whose high half is at most 0.9·p. */
-static CUZK_ALWAYS_INLINE void cuzk_adx_redc6(uint64_t *o, const uint64_t *w,
+/** o = w + l·2^-384 mod p, reduced: the halves of a product of 12 words; w at most 0.9·p. */
+static CUZK_ALWAYS_INLINE void cuzk_adx_redc6(uint64_t *o, const uint64_t *l, const uint64_t *w,
                                               const cuzk_adx_field *k)
 {
-    uint64_t t0 = w[0], t1 = w[1], t2 = w[2], t3 = w[3], t4 = w[4], t5 = w[5];
-    uint64_t t6, lo, hi, zero, s, top;
-    __asm__(CUZK_ADX_REDUCE6("%[t0]", "%[t1]", "%[t2]", "%[t3]", "%[t4]", "%[t5]", "%[t6]")
-                CUZK_ADX_HIGH("addq", "6", "%[t6]") CUZK_ADX_HIGH("adcq", "7", "%[t0]")
-                    CUZK_ADX_HIGH("adcq", "8", "%[t1]") CUZK_ADX_HIGH("adcq", "9", "%[t2]")
-                        CUZK_ADX_HIGH("adcq", "10", "%[t3]") CUZK_ADX_HIGH("adcq", "11", "%[t4]")
-                            CUZK_ADX_LESS_P("subq", "0", "%[t6]",
-                                            "%[t5]") CUZK_ADX_LESS_P("sbbq", "1", "%[t0]", "%[lo]")
-                                CUZK_ADX_LESS_P("sbbq", "2", "%[t1]", "%[hi]")
-                                    CUZK_ADX_LESS_P("sbbq", "3", "%[t2]", "%[zero]")
-                                        CUZK_ADX_LESS_P("sbbq", "4", "%[t3]", "%[s]")
-                                            CUZK_ADX_LESS_P("sbbq", "5", "%[t4]", "%[top]")
-                                                CUZK_ADX_KEEP("%[t6]", "%[t5]")
-                                                    CUZK_ADX_KEEP("%[t0]", "%[lo]")
-                                                        CUZK_ADX_KEEP("%[t1]", "%[hi]")
-                                                            CUZK_ADX_KEEP("%[t2]", "%[zero]")
-                                                                CUZK_ADX_KEEP("%[t3]", "%[s]")
-                                                                    CUZK_ADX_KEEP("%[t4]", "%[top]")
-            : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3), [t4] "+&r"(t4),
-              [t5] "+&r"(t5), [t6] "=&r"(t6), [lo] "=&r"(lo), [hi] "=&r"(hi), [zero] "=&r"(zero),
-              [s] "=&r"(s), [top] "=&d"(top)
-            : [w] "r"(w), [k] "r"(k)
-            : "cc", "memory");
+    uint64_t t0 = l[0], t1 = l[1], t2 = l[2], t3 = l[3], t4 = l[4], t5 = l[5];
+    uint64_t t6, lo, hi, zero, s0, top;
+    __asm__(
+        CUZK_ADX_REDUCE6(T0, T1, T2, T3, T4, T5, T6)
+        CUZK_ADX_HIGH("addq", "0", T6) CUZK_ADX_HIGH("adcq", "1", T0)
+        CUZK_ADX_HIGH("adcq", "2", T1) CUZK_ADX_HIGH("adcq", "3", T2)
+        CUZK_ADX_HIGH("adcq", "4", T3) CUZK_ADX_HIGH("adcq", "5", T4)
+        CUZK_ADX_LESS_P("subq", "0", T6, T5) CUZK_ADX_LESS_P("sbbq", "1", T0, LO)
+        CUZK_ADX_LESS_P("sbbq", "2", T1, HI) CUZK_ADX_LESS_P("sbbq", "3", T2, ZERO)
+        CUZK_ADX_LESS_P("sbbq", "4", T3, S0) CUZK_ADX_LESS_P("sbbq", "5", T4, TOP)
+        CUZK_ADX_KEEP(T6, T5) CUZK_ADX_KEEP(T0, LO)
+        CUZK_ADX_KEEP(T1, HI) CUZK_ADX_KEEP(T2, ZERO)
+        CUZK_ADX_KEEP(T3, S0) CUZK_ADX_KEEP(T4, TOP)
+        : INOUT(t0), INOUT(t1), INOUT(t2), INOUT(t3), INOUT(t4), INOUT(t5), OUT(t6), OUT(lo),
+          OUT(hi), OUT(zero), OUT(s0), [top] "=&d"(top)
+        : [w] "r"(w), [k] "r"(k)
+        : "cc", "memory");
     o[0] = t5;
     o[1] = lo;
     o[2] = hi;
     o[3] = zero;
-    o[4] = s;
+    o[4] = s0;
     o[5] = top;
 }
 
@@ -333,19 +364,20 @@ static CUZK_ALWAYS_INLINE void cuzk_adx_wide_mul4(uint64_t *w, const uint64_t *a
 {
     uint64_t t0, t1, t2, t3, t4, lo, hi, zero;
     __asm__ volatile(
-        CUZK_ADX_RDX(CUZK_ADX_B("0"))
-            CUZK_ADX_ROW4_FIRST(CUZK_ADX_A, "%[t0]", "%[t1]", "%[t2]", "%[t3]", "%[t4]")
-                CUZK_ADX_SAVE("%[t0]", "0") CUZK_ADX_RDX(CUZK_ADX_B("1"))
-                    CUZK_ADX_ROW4(CUZK_ADX_A, "%[t1]", "%[t2]", "%[t3]", "%[t4]", "%[t0]")
-                        CUZK_ADX_SAVE("%[t1]", "1") CUZK_ADX_RDX(CUZK_ADX_B("2"))
-                            CUZK_ADX_ROW4(CUZK_ADX_A, "%[t2]", "%[t3]", "%[t4]", "%[t0]", "%[t1]")
-                                CUZK_ADX_SAVE("%[t2]", "2") CUZK_ADX_RDX(CUZK_ADX_B("3"))
-                                    CUZK_ADX_ROW4(CUZK_ADX_A, "%[t3]", "%[t4]", "%[t0]", "%[t1]",
-                                                  "%[t2]") CUZK_ADX_SAVE("%[t3]", "3")
-                                        CUZK_ADX_SAVE("%[t4]", "4") CUZK_ADX_SAVE("%[t0]", "5")
-                                            CUZK_ADX_SAVE("%[t1]", "6") CUZK_ADX_SAVE("%[t2]", "7")
-        : [t0] "=&r"(t0), [t1] "=&r"(t1), [t2] "=&r"(t2), [t3] "=&r"(t3), [t4] "=&r"(t4),
-          [lo] "=&r"(lo), [hi] "=&r"(hi), [zero] "=&r"(zero)
+        CUZK_ADX_RDX(B("0")) /* each row completes one word */
+        CUZK_ADX_ROW4_FIRST(A, T0, T1, T2, T3, T4)
+        CUZK_ADX_SAVE(T0, "0")
+        CUZK_ADX_RDX(B("1"))
+        CUZK_ADX_ROW4(A, T1, T2, T3, T4, T0)
+        CUZK_ADX_SAVE(T1, "1")
+        CUZK_ADX_RDX(B("2"))
+        CUZK_ADX_ROW4(A, T2, T3, T4, T0, T1)
+        CUZK_ADX_SAVE(T2, "2")
+        CUZK_ADX_RDX(B("3"))
+        CUZK_ADX_ROW4(A, T3, T4, T0, T1, T2)
+        CUZK_ADX_SAVE(T3, "3") CUZK_ADX_SAVE(T4, "4") CUZK_ADX_SAVE(T0, "5")
+        CUZK_ADX_SAVE(T1, "6") CUZK_ADX_SAVE(T2, "7")
+        : OUT(t0), OUT(t1), OUT(t2), OUT(t3), OUT(t4), OUT(lo), OUT(hi), OUT(zero)
         : [w] "r"(w), [a] "r"(a), [b] "r"(b)
         : "rdx", "cc", "memory");
 }
@@ -356,50 +388,58 @@ static CUZK_ALWAYS_INLINE void cuzk_adx_wide_sqr4(uint64_t *w, const uint64_t *a
     uint64_t t1, t2, t3, t4, t5, t6, t7, lo, hi, zero;
     __asm__ volatile(
         /* words 1 … 4: a0·(a1 … a3) */
-        CUZK_ADX_RDX(CUZK_ADX_A("0")) "mulx " CUZK_ADX_A(
-            "1") ", %[t1], %[t2]\n\t"
-                 "mulx " CUZK_ADX_A("2") ", %[lo], %[t3]\n\t"
-                                         "addq %[lo], %[t2]\n\t"
-                                         "mulx " CUZK_ADX_A("3") ", %[lo], %[t4]\n\t"
-                                                                 "adcq %[lo], %[t3]\n\t"
-                                                                 "adcq $0, %[t4]\n\t"
-        /* words 3 … 5: a1·(a2, a3); words 5 and 6: a2·a3 */
-        CUZK_ADX_RDX(CUZK_ADX_A("1"))
-            CUZK_ADX_CLEAR CUZK_ADX_STEP(CUZK_ADX_A("2"), "%[t3]", "%[t4]")
-                CUZK_ADX_LAST(CUZK_ADX_A("3"), "%[t4]", "%[t5]") CUZK_ADX_RDX(CUZK_ADX_A("2"))
-                    CUZK_ADX_ONE(CUZK_ADX_A("3"), "%[t5]", "%[t6]") CUZK_ADX_RDX(CUZK_ADX_A("0"))
-                        CUZK_ADX_CLEAR
-        "mulx %%rdx, %[lo], %[hi]\n\t" CUZK_ADX_SAVE("%[lo]", "0") CUZK_ADX_DOUBLE("%[t1]", "%[hi]")
-            CUZK_ADX_SAVE("%[t1]", "1") CUZK_ADX_DIAGONAL("1", "%[t2]", "%[t3]")
-                CUZK_ADX_SAVE("%[t2]", "2") CUZK_ADX_SAVE("%[t3]", "3")
-                    CUZK_ADX_DIAGONAL("2", "%[t4]", "%[t5]") CUZK_ADX_SAVE("%[t4]", "4")
-                        CUZK_ADX_SAVE("%[t5]", "5") CUZK_ADX_DIAGONAL_TOP("3", "%[t6]", "%[t7]")
-                            CUZK_ADX_SAVE("%[t6]", "6") CUZK_ADX_SAVE("%[t7]", "7")
-        : [t1] "=&r"(t1), [t2] "=&r"(t2), [t3] "=&r"(t3), [t4] "=&r"(t4), [t5] "=&r"(t5),
-          [t6] "=&r"(t6), [t7] "=&r"(t7), [lo] "=&r"(lo), [hi] "=&r"(hi), [zero] "=&r"(zero)
+        CUZK_ADX_RDX(A("0"))
+        "mulx " A("1") ", " T1 ", " T2 "\n\t"
+        "mulx " A("2") ", " LO ", " T3 "\n\t"
+        "addq " LO ", " T2 "\n\t"
+        "mulx " A("3") ", " LO ", " T4 "\n\t"
+        "adcq " LO ", " T3 "\n\t"
+        "adcq $0, " T4 "\n\t"
+        /* words 3 … 5: a1·(a2, a3) */
+        CUZK_ADX_RDX(A("1"))
+        CUZK_ADX_CLEAR
+        CUZK_ADX_STEP(A("2"), T3, T4)
+        CUZK_ADX_LAST(A("3"), T4, T5)
+        /* words 5 and 6: a2·a3 */
+        CUZK_ADX_RDX(A("2"))
+        CUZK_ADX_ONE(A("3"), T5, T6)
+        /* double, add a_i² at words 2i and 2i+1 */
+        CUZK_ADX_RDX(A("0"))
+        CUZK_ADX_CLEAR
+        "mulx %%rdx, " LO ", " HI "\n\t"
+        CUZK_ADX_SAVE(LO, "0")
+        CUZK_ADX_DOUBLE(T1, HI)
+        CUZK_ADX_SAVE(T1, "1")
+        CUZK_ADX_DIAGONAL("1", T2, T3)
+        CUZK_ADX_SAVE(T2, "2") CUZK_ADX_SAVE(T3, "3")
+        CUZK_ADX_DIAGONAL("2", T4, T5)
+        CUZK_ADX_SAVE(T4, "4") CUZK_ADX_SAVE(T5, "5")
+        CUZK_ADX_DIAGONAL_TOP("3", T6, T7)
+        CUZK_ADX_SAVE(T6, "6") CUZK_ADX_SAVE(T7, "7")
+        : OUT(t1), OUT(t2), OUT(t3), OUT(t4), OUT(t5), OUT(t6), OUT(t7), OUT(lo), OUT(hi),
+          OUT(zero)
         : [w] "r"(w), [a] "r"(a)
         : "rdx", "cc", "memory");
 }
 
-/** o = w·2^-256 mod p, reduced, for a product w of 8 words whose high half is at most 0.9·p. */
-static CUZK_ALWAYS_INLINE void cuzk_adx_redc4(uint64_t *o, const uint64_t *w,
+/** o = w + l·2^-256 mod p, reduced: the halves of a product of 8 words; w at most 0.9·p. */
+static CUZK_ALWAYS_INLINE void cuzk_adx_redc4(uint64_t *o, const uint64_t *l, const uint64_t *w,
                                               const cuzk_adx_field *k)
 {
-    uint64_t t0 = w[0], t1 = w[1], t2 = w[2], t3 = w[3], t4, lo, hi, zero, top;
-    __asm__(CUZK_ADX_REDUCE4("%[t0]", "%[t1]", "%[t2]", "%[t3]", "%[t4]")
-                CUZK_ADX_HIGH("addq", "4", "%[t4]") CUZK_ADX_HIGH("adcq", "5", "%[t0]")
-                    CUZK_ADX_HIGH("adcq", "6", "%[t1]") CUZK_ADX_HIGH("adcq", "7", "%[t2]")
-                        CUZK_ADX_LESS_P("subq", "0", "%[t4]",
-                                        "%[lo]") CUZK_ADX_LESS_P("sbbq", "1", "%[t0]", "%[hi]")
-                            CUZK_ADX_LESS_P("sbbq", "2", "%[t1]", "%[zero]")
-                                CUZK_ADX_LESS_P("sbbq", "3", "%[t2]", "%[top]")
-                                    CUZK_ADX_KEEP("%[t4]", "%[lo]") CUZK_ADX_KEEP("%[t0]", "%[hi]")
-                                        CUZK_ADX_KEEP("%[t1]", "%[zero]")
-                                            CUZK_ADX_KEEP("%[t2]", "%[top]")
-            : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3), [t4] "=&r"(t4),
-              [lo] "=&r"(lo), [hi] "=&r"(hi), [zero] "=&r"(zero), [top] "=&d"(top)
-            : [w] "r"(w), [k] "r"(k)
-            : "cc", "memory");
+    uint64_t t0 = l[0], t1 = l[1], t2 = l[2], t3 = l[3];
+    uint64_t t4, lo, hi, zero, top;
+    __asm__(
+        CUZK_ADX_REDUCE4(T0, T1, T2, T3, T4)
+        CUZK_ADX_HIGH("addq", "0", T4) CUZK_ADX_HIGH("adcq", "1", T0)
+        CUZK_ADX_HIGH("adcq", "2", T1) CUZK_ADX_HIGH("adcq", "3", T2)
+        CUZK_ADX_LESS_P("subq", "0", T4, LO) CUZK_ADX_LESS_P("sbbq", "1", T0, HI)
+        CUZK_ADX_LESS_P("sbbq", "2", T1, ZERO) CUZK_ADX_LESS_P("sbbq", "3", T2, TOP)
+        CUZK_ADX_KEEP(T4, LO) CUZK_ADX_KEEP(T0, HI)
+        CUZK_ADX_KEEP(T1, ZERO) CUZK_ADX_KEEP(T2, TOP)
+        : INOUT(t0), INOUT(t1), INOUT(t2), INOUT(t3), OUT(t4), OUT(lo), OUT(hi), OUT(zero),
+          [top] "=&d"(top)
+        : [w] "r"(w), [k] "r"(k)
+        : "cc", "memory");
     o[0] = lo;
     o[1] = hi;
     o[2] = zero;
@@ -412,29 +452,28 @@ static CUZK_ALWAYS_INLINE void cuzk_adx_mul4(uint64_t *o, const uint64_t *a, con
 {
     uint64_t t0, t1, t2, t3, t4, lo, hi, zero, top;
     __asm__(
-        CUZK_ADX_RDX(CUZK_ADX_B("0")) CUZK_ADX_ROW4_FIRST(CUZK_ADX_A, "%[t0]", "%[t1]", "%[t2]",
-                                                          "%[t3]", "%[t4]") CUZK_ADX_RDX("%[t0]")
-            CUZK_ADX_ROW4(CUZK_ADX_Q, "%[t1]", "%[t2]", "%[t3]", "%[t4]", "%[t0]") CUZK_ADX_RDX(
-                CUZK_ADX_B("1")) CUZK_ADX_ROW4_FULL(CUZK_ADX_A, "%[t1]", "%[t2]", "%[t3]", "%[t4]",
-                                                    "%[t0]") CUZK_ADX_RDX("%[t1]")
-                CUZK_ADX_ROW4(CUZK_ADX_Q, "%[t2]", "%[t3]", "%[t4]", "%[t0]", "%[t1]") CUZK_ADX_RDX(
-                    CUZK_ADX_B("2")) CUZK_ADX_ROW4_FULL(CUZK_ADX_A, "%[t2]", "%[t3]", "%[t4]",
-                                                        "%[t0]", "%[t1]") CUZK_ADX_QUOTIENT("%[t2]")
-                    CUZK_ADX_ROW4_CARRY(CUZK_ADX_P, "%[t2]", "%[t3]", "%[t4]", "%[t0]",
-                                        "%[t1]") CUZK_ADX_RDX(CUZK_ADX_B("3"))
-                        CUZK_ADX_ROW4_FULL(CUZK_ADX_A, "%[t3]", "%[t4]", "%[t0]", "%[t1]", "%[t2]")
-                            CUZK_ADX_QUOTIENT("%[t3]") CUZK_ADX_ROW4_FULL(
-                                CUZK_ADX_P, "%[t3]", "%[t4]", "%[t0]", "%[t1]", "%[t2]")
-                                CUZK_ADX_LESS_P("subq", "0", "%[t4]", "%[lo]")
-                                    CUZK_ADX_LESS_P("sbbq", "1", "%[t0]", "%[hi]")
-                                        CUZK_ADX_LESS_P("sbbq", "2", "%[t1]", "%[zero]")
-                                            CUZK_ADX_LESS_P("sbbq", "3", "%[t2]", "%[top]")
-                                                CUZK_ADX_KEEP("%[t4]", "%[lo]")
-                                                    CUZK_ADX_KEEP("%[t0]", "%[hi]")
-                                                        CUZK_ADX_KEEP("%[t1]", "%[zero]")
-                                                            CUZK_ADX_KEEP("%[t2]", "%[top]")
-        : [t0] "=&r"(t0), [t1] "=&r"(t1), [t2] "=&r"(t2), [t3] "=&r"(t3), [t4] "=&r"(t4),
-          [lo] "=&r"(lo), [hi] "=&r"(hi), [zero] "=&r"(zero), [top] "=&d"(top)
+        CUZK_ADX_RDX(B("0"))
+        CUZK_ADX_ROW4_FIRST(A, T0, T1, T2, T3, T4)
+        CUZK_ADX_RDX(T0)
+        CUZK_ADX_ROW4(Q, T1, T2, T3, T4, T0)
+        CUZK_ADX_RDX(B("1"))
+        CUZK_ADX_ROW4_FULL(A, T1, T2, T3, T4, T0)
+        CUZK_ADX_RDX(T1)
+        CUZK_ADX_ROW4(Q, T2, T3, T4, T0, T1)
+        CUZK_ADX_RDX(B("2"))
+        CUZK_ADX_ROW4_FULL(A, T2, T3, T4, T0, T1)
+        CUZK_ADX_QUOTIENT(T2)
+        CUZK_ADX_ROW4_CARRY(P, T2, T3, T4, T0, T1)
+        CUZK_ADX_RDX(B("3"))
+        CUZK_ADX_ROW4_FULL(A, T3, T4, T0, T1, T2)
+        CUZK_ADX_QUOTIENT(T3)
+        CUZK_ADX_ROW4_FULL(P, T3, T4, T0, T1, T2)
+        CUZK_ADX_LESS_P("subq", "0", T4, LO) CUZK_ADX_LESS_P("sbbq", "1", T0, HI)
+        CUZK_ADX_LESS_P("sbbq", "2", T1, ZERO) CUZK_ADX_LESS_P("sbbq", "3", T2, TOP)
+        CUZK_ADX_KEEP(T4, LO) CUZK_ADX_KEEP(T0, HI)
+        CUZK_ADX_KEEP(T1, ZERO) CUZK_ADX_KEEP(T2, TOP)
+        : OUT(t0), OUT(t1), OUT(t2), OUT(t3), OUT(t4), OUT(lo), OUT(hi), OUT(zero),
+          [top] "=&d"(top)
         : [a] "r"(a), [b] "r"(b), [k] "r"(k)
         : "cc", "memory");
     o[0] = lo;
@@ -449,18 +488,16 @@ static CUZK_ALWAYS_INLINE void cuzk_adx_add4(uint64_t *o, const uint64_t *a, con
 {
     uint64_t t0 = a[0], t1 = a[1], t2 = a[2], t3 = a[3];
     uint64_t s0, s1, s2, s3;
-    __asm__(CUZK_ADX_WITH_B("addq", "0", "%[t0]") CUZK_ADX_WITH_B("adcq", "1", "%[t1]")
-                CUZK_ADX_WITH_B("adcq", "2", "%[t2]") CUZK_ADX_WITH_B("adcq", "3", "%[t3]")
-                    CUZK_ADX_LESS_P("subq", "0", "%[t0]", "%[s0]") CUZK_ADX_LESS_P("sbbq", "1",
-                                                                                   "%[t1]", "%[s1]")
-                        CUZK_ADX_LESS_P("sbbq", "2", "%[t2]", "%[s2]")
-                            CUZK_ADX_LESS_P("sbbq", "3", "%[t3]", "%[s3]")
-                                CUZK_ADX_KEEP("%[t0]", "%[s0]") CUZK_ADX_KEEP("%[t1]", "%[s1]")
-                                    CUZK_ADX_KEEP("%[t2]", "%[s2]") CUZK_ADX_KEEP("%[t3]", "%[s3]")
-            : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3), [s0] "=&r"(s0),
-              [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3)
-            : [b] "r"(b), [k] "r"(k)
-            : "cc", "memory");
+    __asm__(
+        CUZK_ADX_WITH_B("addq", "0", T0) CUZK_ADX_WITH_B("adcq", "1", T1)
+        CUZK_ADX_WITH_B("adcq", "2", T2) CUZK_ADX_WITH_B("adcq", "3", T3)
+        CUZK_ADX_LESS_P("subq", "0", T0, S0) CUZK_ADX_LESS_P("sbbq", "1", T1, S1)
+        CUZK_ADX_LESS_P("sbbq", "2", T2, S2) CUZK_ADX_LESS_P("sbbq", "3", T3, S3)
+        CUZK_ADX_KEEP(T0, S0) CUZK_ADX_KEEP(T1, S1)
+        CUZK_ADX_KEEP(T2, S2) CUZK_ADX_KEEP(T3, S3)
+        : INOUT(t0), INOUT(t1), INOUT(t2), INOUT(t3), OUT(s0), OUT(s1), OUT(s2), OUT(s3)
+        : [b] "r"(b), [k] "r"(k)
+        : "cc", "memory");
     o[0] = s0;
     o[1] = s1;
     o[2] = s2;
@@ -473,19 +510,18 @@ static CUZK_ALWAYS_INLINE void cuzk_adx_sub4(uint64_t *o, const uint64_t *a, con
 {
     uint64_t t0 = a[0], t1 = a[1], t2 = a[2], t3 = a[3];
     uint64_t s0, s1, s2, s3;
-    __asm__(CUZK_ADX_ZERO("s0") CUZK_ADX_ZERO("s1") CUZK_ADX_ZERO("s2") CUZK_ADX_ZERO("s3")
-                CUZK_ADX_WITH_B("subq", "0", "%[t0]") CUZK_ADX_WITH_B("sbbq", "1", "%[t1]")
-                    CUZK_ADX_WITH_B("sbbq", "2", "%[t2]") CUZK_ADX_WITH_B("sbbq", "3", "%[t3]")
-                        CUZK_ADX_P_IF_CARRY("0", "%[s0]") CUZK_ADX_P_IF_CARRY("1", "%[s1]")
-                            CUZK_ADX_P_IF_CARRY("2", "%[s2]") CUZK_ADX_P_IF_CARRY("3", "%[s3]")
-                                CUZK_ADX_WITH("addq", "%[s0]", "%[t0]")
-                                    CUZK_ADX_WITH("adcq", "%[s1]", "%[t1]")
-                                        CUZK_ADX_WITH("adcq", "%[s2]", "%[t2]")
-                                            CUZK_ADX_WITH("adcq", "%[s3]", "%[t3]")
-            : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3), [s0] "=&r"(s0),
-              [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3)
-            : [b] "r"(b), [k] "r"(k)
-            : "cc", "memory");
+    __asm__(
+        CUZK_ADX_ZERO("s0") CUZK_ADX_ZERO("s1") CUZK_ADX_ZERO("s2")
+        CUZK_ADX_ZERO("s3")
+        CUZK_ADX_WITH_B("subq", "0", T0) CUZK_ADX_WITH_B("sbbq", "1", T1)
+        CUZK_ADX_WITH_B("sbbq", "2", T2) CUZK_ADX_WITH_B("sbbq", "3", T3)
+        CUZK_ADX_P_IF_CARRY("0", S0) CUZK_ADX_P_IF_CARRY("1", S1)
+        CUZK_ADX_P_IF_CARRY("2", S2) CUZK_ADX_P_IF_CARRY("3", S3)
+        CUZK_ADX_WITH("addq", S0, T0) CUZK_ADX_WITH("adcq", S1, T1)
+        CUZK_ADX_WITH("adcq", S2, T2) CUZK_ADX_WITH("adcq", S3, T3)
+        : INOUT(t0), INOUT(t1), INOUT(t2), INOUT(t3), OUT(s0), OUT(s1), OUT(s2), OUT(s3)
+        : [b] "r"(b), [k] "r"(k)
+        : "cc", "memory");
     o[0] = t0;
     o[1] = t1;
     o[2] = t2;
@@ -498,26 +534,20 @@ static CUZK_ALWAYS_INLINE void cuzk_adx_add6(uint64_t *o, const uint64_t *a, con
 {
     uint64_t t0 = a[0], t1 = a[1], t2 = a[2], t3 = a[3], t4 = a[4], t5 = a[5];
     uint64_t s0, s1, s2, s3, s4, s5;
-    __asm__(CUZK_ADX_WITH_B("addq", "0", "%[t0]") CUZK_ADX_WITH_B("adcq", "1", "%[t1]")
-                CUZK_ADX_WITH_B("adcq", "2", "%[t2]") CUZK_ADX_WITH_B("adcq", "3", "%[t3]")
-                    CUZK_ADX_WITH_B("adcq", "4", "%[t4]") CUZK_ADX_WITH_B("adcq", "5", "%[t5]")
-                        CUZK_ADX_LESS_P("subq", "0", "%[t0]", "%[s0]")
-                            CUZK_ADX_LESS_P("sbbq", "1", "%[t1]", "%[s1]")
-                                CUZK_ADX_LESS_P("sbbq", "2", "%[t2]", "%[s2]")
-                                    CUZK_ADX_LESS_P("sbbq", "3", "%[t3]", "%[s3]")
-                                        CUZK_ADX_LESS_P("sbbq", "4", "%[t4]", "%[s4]")
-                                            CUZK_ADX_LESS_P("sbbq", "5", "%[t5]", "%[s5]")
-                                                CUZK_ADX_KEEP("%[t0]", "%[s0]")
-                                                    CUZK_ADX_KEEP("%[t1]", "%[s1]")
-                                                        CUZK_ADX_KEEP("%[t2]", "%[s2]")
-                                                            CUZK_ADX_KEEP("%[t3]", "%[s3]")
-                                                                CUZK_ADX_KEEP("%[t4]", "%[s4]")
-                                                                    CUZK_ADX_KEEP("%[t5]", "%[s5]")
-            : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3), [t4] "+&r"(t4),
-              [t5] "+&r"(t5), [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3),
-              [s4] "=&r"(s4), [s5] "=&r"(s5)
-            : [b] "r"(b), [k] "r"(k)
-            : "cc", "memory");
+    __asm__(
+        CUZK_ADX_WITH_B("addq", "0", T0) CUZK_ADX_WITH_B("adcq", "1", T1)
+        CUZK_ADX_WITH_B("adcq", "2", T2) CUZK_ADX_WITH_B("adcq", "3", T3)
+        CUZK_ADX_WITH_B("adcq", "4", T4) CUZK_ADX_WITH_B("adcq", "5", T5)
+        CUZK_ADX_LESS_P("subq", "0", T0, S0) CUZK_ADX_LESS_P("sbbq", "1", T1, S1)
+        CUZK_ADX_LESS_P("sbbq", "2", T2, S2) CUZK_ADX_LESS_P("sbbq", "3", T3, S3)
+        CUZK_ADX_LESS_P("sbbq", "4", T4, S4) CUZK_ADX_LESS_P("sbbq", "5", T5, S5)
+        CUZK_ADX_KEEP(T0, S0) CUZK_ADX_KEEP(T1, S1)
+        CUZK_ADX_KEEP(T2, S2) CUZK_ADX_KEEP(T3, S3)
+        CUZK_ADX_KEEP(T4, S4) CUZK_ADX_KEEP(T5, S5)
+        : INOUT(t0), INOUT(t1), INOUT(t2), INOUT(t3), INOUT(t4), INOUT(t5), OUT(s0), OUT(s1),
+          OUT(s2), OUT(s3), OUT(s4), OUT(s5)
+        : [b] "r"(b), [k] "r"(k)
+        : "cc", "memory");
     o[0] = s0;
     o[1] = s1;
     o[2] = s2;
@@ -532,25 +562,22 @@ static CUZK_ALWAYS_INLINE void cuzk_adx_sub6(uint64_t *o, const uint64_t *a, con
 {
     uint64_t t0 = a[0], t1 = a[1], t2 = a[2], t3 = a[3], t4 = a[4], t5 = a[5];
     uint64_t s0, s1, s2, s3, s4, s5;
-    __asm__(CUZK_ADX_ZERO("s0") CUZK_ADX_ZERO("s1") CUZK_ADX_ZERO("s2") CUZK_ADX_ZERO(
-                "s3") CUZK_ADX_ZERO("s4") CUZK_ADX_ZERO("s5") CUZK_ADX_WITH_B("subq", "0", "%[t0]")
-                CUZK_ADX_WITH_B("sbbq", "1", "%[t1]") CUZK_ADX_WITH_B("sbbq", "2", "%[t2]")
-                    CUZK_ADX_WITH_B("sbbq", "3", "%[t3]") CUZK_ADX_WITH_B("sbbq", "4", "%[t4]")
-                        CUZK_ADX_WITH_B("sbbq", "5", "%[t5]") CUZK_ADX_P_IF_CARRY("0", "%[s0]")
-                            CUZK_ADX_P_IF_CARRY("1", "%[s1]") CUZK_ADX_P_IF_CARRY("2", "%[s2]")
-                                CUZK_ADX_P_IF_CARRY("3", "%[s3]") CUZK_ADX_P_IF_CARRY("4", "%[s4]")
-                                    CUZK_ADX_P_IF_CARRY("5", "%[s5]")
-                                        CUZK_ADX_WITH("addq", "%[s0]", "%[t0]")
-                                            CUZK_ADX_WITH("adcq", "%[s1]", "%[t1]")
-                                                CUZK_ADX_WITH("adcq", "%[s2]", "%[t2]")
-                                                    CUZK_ADX_WITH("adcq", "%[s3]", "%[t3]")
-                                                        CUZK_ADX_WITH("adcq", "%[s4]", "%[t4]")
-                                                            CUZK_ADX_WITH("adcq", "%[s5]", "%[t5]")
-            : [t0] "+&r"(t0), [t1] "+&r"(t1), [t2] "+&r"(t2), [t3] "+&r"(t3), [t4] "+&r"(t4),
-              [t5] "+&r"(t5), [s0] "=&r"(s0), [s1] "=&r"(s1), [s2] "=&r"(s2), [s3] "=&r"(s3),
-              [s4] "=&r"(s4), [s5] "=&r"(s5)
-            : [b] "r"(b), [k] "r"(k)
-            : "cc", "memory");
+    __asm__(
+        CUZK_ADX_ZERO("s0") CUZK_ADX_ZERO("s1") CUZK_ADX_ZERO("s2")
+        CUZK_ADX_ZERO("s3") CUZK_ADX_ZERO("s4") CUZK_ADX_ZERO("s5")
+        CUZK_ADX_WITH_B("subq", "0", T0) CUZK_ADX_WITH_B("sbbq", "1", T1)
+        CUZK_ADX_WITH_B("sbbq", "2", T2) CUZK_ADX_WITH_B("sbbq", "3", T3)
+        CUZK_ADX_WITH_B("sbbq", "4", T4) CUZK_ADX_WITH_B("sbbq", "5", T5)
+        CUZK_ADX_P_IF_CARRY("0", S0) CUZK_ADX_P_IF_CARRY("1", S1)
+        CUZK_ADX_P_IF_CARRY("2", S2) CUZK_ADX_P_IF_CARRY("3", S3)
+        CUZK_ADX_P_IF_CARRY("4", S4) CUZK_ADX_P_IF_CARRY("5", S5)
+        CUZK_ADX_WITH("addq", S0, T0) CUZK_ADX_WITH("adcq", S1, T1)
+        CUZK_ADX_WITH("adcq", S2, T2) CUZK_ADX_WITH("adcq", S3, T3)
+        CUZK_ADX_WITH("adcq", S4, T4) CUZK_ADX_WITH("adcq", S5, T5)
+        : INOUT(t0), INOUT(t1), INOUT(t2), INOUT(t3), INOUT(t4), INOUT(t5), OUT(s0), OUT(s1),
+          OUT(s2), OUT(s3), OUT(s4), OUT(s5)
+        : [b] "r"(b), [k] "r"(k)
+        : "cc", "memory");
     o[0] = t0;
     o[1] = t1;
     o[2] = t2;
@@ -558,6 +585,31 @@ static CUZK_ALWAYS_INLINE void cuzk_adx_sub6(uint64_t *o, const uint64_t *a, con
     o[4] = t4;
     o[5] = t5;
 }
+
+#undef T0
+#undef T1
+#undef T2
+#undef T3
+#undef T4
+#undef T5
+#undef T6
+#undef T7
+#undef S0
+#undef S1
+#undef S2
+#undef S3
+#undef S4
+#undef S5
+#undef LO
+#undef HI
+#undef ZERO
+#undef TOP
+#undef A
+#undef B
+#undef P
+#undef Q
+#undef OUT
+#undef INOUT
 
 /* clang-format on */
 
