@@ -62,84 +62,105 @@ typedef struct {
 #define CUZK_ADX_RDX(word)  "movq " word ", %%rdx\n\t"
 #define CUZK_ADX_SAVE(t, i) "movq " t ", " CUZK_ADX_W(i) "\n\t"
 
-/* ---- rows of six ---- */
+/* ---- rows of six and of four; one step a line ---- */
+
+/* clang-format off */
 
 /* t0 … t6 = X·rdx */
 #define CUZK_ADX_ROW6_FIRST(X, t0, t1, t2, t3, t4, t5, t6)                                         \
     "mulx " X("0") ", " t0 ", " t1 "\n\t"                                                          \
-                   "mulx " X("1") ", %[lo], " t2 "\n\t"                                            \
-                                  "addq %[lo], " t1 "\n\t"                                         \
-                                  "mulx " X("2") ", %[lo], " t3 "\n\t"                             \
-                                                 "adcq %[lo], " t2 "\n\t"                          \
-                                                 "mulx " X(                                        \
-                                                     "3") ", %[lo], " t4 "\n\t"                    \
-                                                          "adcq %[lo], " t3 "\n\t"                 \
-                                                          "mulx " X(                               \
-                                                              "4") ", %[lo], " t5 "\n\t"           \
-                                                                   "adcq %[lo], " t4 "\n\t"        \
-                                                                   "mulx " X(                      \
-                                                                       "5") ", %[lo], " t6 "\n\t"  \
-                                                                            "adcq %[lo], " t5      \
-                                                                            "\n\t"                 \
-                                                                            "adcq $0, " t6 "\n\t"
+    "mulx " X("1") ", %[lo], " t2 "\n\t"                                                           \
+    "addq %[lo], " t1 "\n\t"                                                                       \
+    "mulx " X("2") ", %[lo], " t3 "\n\t"                                                           \
+    "adcq %[lo], " t2 "\n\t"                                                                       \
+    "mulx " X("3") ", %[lo], " t4 "\n\t"                                                           \
+    "adcq %[lo], " t3 "\n\t"                                                                       \
+    "mulx " X("4") ", %[lo], " t5 "\n\t"                                                           \
+    "adcq %[lo], " t4 "\n\t"                                                                       \
+    "mulx " X("5") ", %[lo], " t6 "\n\t"                                                           \
+    "adcq %[lo], " t5 "\n\t"                                                                       \
+    "adcq $0, " t6 "\n\t"
 
 /* t0 … t5 += X·rdx, t6 = the word above */
 #define CUZK_ADX_ROW6(X, t0, t1, t2, t3, t4, t5, t6)                                               \
-    CUZK_ADX_CLEAR CUZK_ADX_STEP(X("0"), t0, t1) CUZK_ADX_STEP(X("1"), t1, t2)                     \
-        CUZK_ADX_STEP(X("2"), t2, t3) CUZK_ADX_STEP(X("3"), t3, t4) CUZK_ADX_STEP(X("4"), t4, t5)  \
-            CUZK_ADX_LAST(X("5"), t5, t6)
+    CUZK_ADX_CLEAR                                                                                 \
+    CUZK_ADX_STEP(X("0"), t0, t1)                                                                  \
+    CUZK_ADX_STEP(X("1"), t1, t2)                                                                  \
+    CUZK_ADX_STEP(X("2"), t2, t3)                                                                  \
+    CUZK_ADX_STEP(X("3"), t3, t4)                                                                  \
+    CUZK_ADX_STEP(X("4"), t4, t5)                                                                  \
+    CUZK_ADX_LAST(X("5"), t5, t6)
 
 /* t0 … t6 += X·rdx */
 #define CUZK_ADX_ROW6_FULL(X, t0, t1, t2, t3, t4, t5, t6)                                          \
-    CUZK_ADX_CLEAR CUZK_ADX_STEP(X("0"), t0, t1) CUZK_ADX_STEP(X("1"), t1, t2)                     \
-        CUZK_ADX_STEP(X("2"), t2, t3) CUZK_ADX_STEP(X("3"), t3, t4) CUZK_ADX_STEP(X("4"), t4, t5)  \
-            CUZK_ADX_STEP(X("5"), t5, t6) "adcx %[zero], " t6 "\n\t"
+    CUZK_ADX_CLEAR                                                                                 \
+    CUZK_ADX_STEP(X("0"), t0, t1)                                                                  \
+    CUZK_ADX_STEP(X("1"), t1, t2)                                                                  \
+    CUZK_ADX_STEP(X("2"), t2, t3)                                                                  \
+    CUZK_ADX_STEP(X("3"), t3, t4)                                                                  \
+    CUZK_ADX_STEP(X("4"), t4, t5)                                                                  \
+    CUZK_ADX_STEP(X("5"), t5, t6)                                                                  \
+    "adcx %[zero], " t6 "\n\t"
 
 /* t0 … t4 += X·rdx, t5 and t6 = the two words above */
 #define CUZK_ADX_ROW6_TWO(X, t0, t1, t2, t3, t4, t5, t6)                                           \
-    CUZK_ADX_CLEAR CUZK_ADX_STEP(X("0"), t0, t1) CUZK_ADX_STEP(X("1"), t1, t2)                     \
-        CUZK_ADX_STEP(X("2"), t2, t3)                                                              \
-            CUZK_ADX_STEP(X("3"), t3, t4) "mulx " X("4") ", %[lo], " t5 "\n\t"                     \
-                                                         "adcx %[lo], " t4 "\n\t"                  \
-                                                         "adox %[zero], " t5 "\n\t"                \
-                                                         "mulx " X("5") ", %[lo], " t6 "\n\t"      \
-                                                                        "adcx %[lo], " t5 "\n\t"   \
-                                                                        "adcx %[zero], " t6 "\n\t"
+    CUZK_ADX_CLEAR                                                                                 \
+    CUZK_ADX_STEP(X("0"), t0, t1)                                                                  \
+    CUZK_ADX_STEP(X("1"), t1, t2)                                                                  \
+    CUZK_ADX_STEP(X("2"), t2, t3)                                                                  \
+    CUZK_ADX_STEP(X("3"), t3, t4)                                                                  \
+    "mulx " X("4") ", %[lo], " t5 "\n\t"                                                           \
+    "adcx %[lo], " t4 "\n\t"                                                                       \
+    "adox %[zero], " t5 "\n\t"                                                                     \
+    "mulx " X("5") ", %[lo], " t6 "\n\t"                                                           \
+    "adcx %[lo], " t5 "\n\t"                                                                       \
+    "adcx %[zero], " t6 "\n\t"
 
-/* ---- rows of four ---- */
-
+/* t0 … t4 = X·rdx */
 #define CUZK_ADX_ROW4_FIRST(X, t0, t1, t2, t3, t4)                                                 \
     "mulx " X("0") ", " t0 ", " t1 "\n\t"                                                          \
-                   "mulx " X("1") ", %[lo], " t2 "\n\t"                                            \
-                                  "addq %[lo], " t1 "\n\t"                                         \
-                                  "mulx " X("2") ", %[lo], " t3 "\n\t"                             \
-                                                 "adcq %[lo], " t2 "\n\t"                          \
-                                                 "mulx " X("3") ", %[lo], " t4 "\n\t"              \
-                                                                "adcq %[lo], " t3 "\n\t"           \
-                                                                "adcq $0, " t4 "\n\t"
+    "mulx " X("1") ", %[lo], " t2 "\n\t"                                                           \
+    "addq %[lo], " t1 "\n\t"                                                                       \
+    "mulx " X("2") ", %[lo], " t3 "\n\t"                                                           \
+    "adcq %[lo], " t2 "\n\t"                                                                       \
+    "mulx " X("3") ", %[lo], " t4 "\n\t"                                                           \
+    "adcq %[lo], " t3 "\n\t"                                                                       \
+    "adcq $0, " t4 "\n\t"
 
+/* t0 … t3 += X·rdx, t4 = the word above */
 #define CUZK_ADX_ROW4(X, t0, t1, t2, t3, t4)                                                       \
-    CUZK_ADX_CLEAR CUZK_ADX_STEP(X("0"), t0, t1) CUZK_ADX_STEP(X("1"), t1, t2)                     \
-        CUZK_ADX_STEP(X("2"), t2, t3) CUZK_ADX_LAST(X("3"), t3, t4)
+    CUZK_ADX_CLEAR                                                                                 \
+    CUZK_ADX_STEP(X("0"), t0, t1)                                                                  \
+    CUZK_ADX_STEP(X("1"), t1, t2)                                                                  \
+    CUZK_ADX_STEP(X("2"), t2, t3)                                                                  \
+    CUZK_ADX_LAST(X("3"), t3, t4)
 
+/* t0 … t4 += X·rdx */
 #define CUZK_ADX_ROW4_FULL(X, t0, t1, t2, t3, t4)                                                  \
-    CUZK_ADX_CLEAR CUZK_ADX_STEP(X("0"), t0, t1) CUZK_ADX_STEP(X("1"), t1, t2)                     \
-        CUZK_ADX_STEP(X("2"), t2, t3) CUZK_ADX_STEP(X("3"), t3, t4) "adcx %[zero], " t4 "\n\t"
+    CUZK_ADX_CLEAR                                                                                 \
+    CUZK_ADX_STEP(X("0"), t0, t1)                                                                  \
+    CUZK_ADX_STEP(X("1"), t1, t2)                                                                  \
+    CUZK_ADX_STEP(X("2"), t2, t3)                                                                  \
+    CUZK_ADX_STEP(X("3"), t3, t4)                                                                  \
+    "adcx %[zero], " t4 "\n\t"
 
-/* Same; t0, which becomes zero in a classic step, takes the carry. */
+/* The same in a classic step, where t0 becomes zero; then t0 = the carry. */
 #define CUZK_ADX_ROW4_CARRY(X, t0, t1, t2, t3, t4)                                                 \
     CUZK_ADX_ROW4_FULL(X, t0, t1, t2, t3, t4)                                                      \
     "adcx %[zero], " t0 "\n\t"                                                                     \
     "adox %[zero], " t0 "\n\t"
 
+/* t0 … t2 += X·rdx, t3 and t4 = the two words above */
 #define CUZK_ADX_ROW4_TWO(X, t0, t1, t2, t3, t4)                                                   \
-    CUZK_ADX_CLEAR CUZK_ADX_STEP(X("0"), t0, t1)                                                   \
-        CUZK_ADX_STEP(X("1"), t1, t2) "mulx " X("2") ", %[lo], " t3 "\n\t"                         \
-                                                     "adcx %[lo], " t2 "\n\t"                      \
-                                                     "adox %[zero], " t3 "\n\t"                    \
-                                                     "mulx " X("3") ", %[lo], " t4 "\n\t"          \
-                                                                    "adcx %[lo], " t3 "\n\t"       \
-                                                                    "adcx %[zero], " t4 "\n\t"
+    CUZK_ADX_CLEAR                                                                                 \
+    CUZK_ADX_STEP(X("0"), t0, t1)                                                                  \
+    CUZK_ADX_STEP(X("1"), t1, t2)                                                                  \
+    "mulx " X("2") ", %[lo], " t3 "\n\t"                                                           \
+    "adcx %[lo], " t2 "\n\t"                                                                       \
+    "adox %[zero], " t3 "\n\t"                                                                     \
+    "mulx " X("3") ", %[lo], " t4 "\n\t"                                                           \
+    "adcx %[lo], " t3 "\n\t"                                                                       \
+    "adcx %[zero], " t4 "\n\t"
 
 /* ---- reduction of t0 … t(n-1), with one free register, to n words ---- */
 
@@ -148,21 +169,19 @@ typedef struct {
 
 /* result in t6, t0, t1, t2, t3, t4 */
 #define CUZK_ADX_REDUCE6(t0, t1, t2, t3, t4, t5, t6)                                               \
-    CUZK_ADX_RDX(t0)                                                                               \
-    CUZK_ADX_ROW6_TWO(CUZK_ADX_Q, t1, t2, t3, t4, t5, t6, t0)                                      \
-    CUZK_ADX_RDX(t1) CUZK_ADX_ROW6(CUZK_ADX_Q, t2, t3, t4, t5, t6, t0, t1) CUZK_ADX_RDX(t2)        \
-        CUZK_ADX_ROW6(CUZK_ADX_Q, t3, t4, t5, t6, t0, t1, t2) CUZK_ADX_RDX(t3)                     \
-            CUZK_ADX_ROW6(CUZK_ADX_Q, t4, t5, t6, t0, t1, t2, t3) CUZK_ADX_QUOTIENT(t4)            \
-                CUZK_ADX_ROW6_FULL(CUZK_ADX_P, t4, t5, t6, t0, t1, t2, t3) CUZK_ADX_QUOTIENT(t5)   \
-                    CUZK_ADX_ROW6(CUZK_ADX_P, t5, t6, t0, t1, t2, t3, t4)
+    CUZK_ADX_RDX(t0) CUZK_ADX_ROW6_TWO(CUZK_ADX_Q, t1, t2, t3, t4, t5, t6, t0)                     \
+    CUZK_ADX_RDX(t1) CUZK_ADX_ROW6(CUZK_ADX_Q, t2, t3, t4, t5, t6, t0, t1)                         \
+    CUZK_ADX_RDX(t2) CUZK_ADX_ROW6(CUZK_ADX_Q, t3, t4, t5, t6, t0, t1, t2)                         \
+    CUZK_ADX_RDX(t3) CUZK_ADX_ROW6(CUZK_ADX_Q, t4, t5, t6, t0, t1, t2, t3)                         \
+    CUZK_ADX_QUOTIENT(t4) CUZK_ADX_ROW6_FULL(CUZK_ADX_P, t4, t5, t6, t0, t1, t2, t3)               \
+    CUZK_ADX_QUOTIENT(t5) CUZK_ADX_ROW6(CUZK_ADX_P, t5, t6, t0, t1, t2, t3, t4)
 
 /* result in t4, t0, t1, t2 */
 #define CUZK_ADX_REDUCE4(t0, t1, t2, t3, t4)                                                       \
-    CUZK_ADX_RDX(t0)                                                                               \
-    CUZK_ADX_ROW4_TWO(CUZK_ADX_Q, t1, t2, t3, t4, t0)                                              \
-    CUZK_ADX_RDX(t1) CUZK_ADX_ROW4(CUZK_ADX_Q, t2, t3, t4, t0, t1) CUZK_ADX_QUOTIENT(t2)           \
-        CUZK_ADX_ROW4_FULL(CUZK_ADX_P, t2, t3, t4, t0, t1) CUZK_ADX_QUOTIENT(t3)                   \
-            CUZK_ADX_ROW4(CUZK_ADX_P, t3, t4, t0, t1, t2)
+    CUZK_ADX_RDX(t0) CUZK_ADX_ROW4_TWO(CUZK_ADX_Q, t1, t2, t3, t4, t0)                             \
+    CUZK_ADX_RDX(t1) CUZK_ADX_ROW4(CUZK_ADX_Q, t2, t3, t4, t0, t1)                                 \
+    CUZK_ADX_QUOTIENT(t2) CUZK_ADX_ROW4_FULL(CUZK_ADX_P, t2, t3, t4, t0, t1)                       \
+    CUZK_ADX_QUOTIENT(t3) CUZK_ADX_ROW4(CUZK_ADX_P, t3, t4, t0, t1, t2)
 
 /* ---- squares: products off the diagonal once, then doubled while the diagonal is added ---- */
 
@@ -180,14 +199,19 @@ typedef struct {
 /* Two words 2i, 2i+1 of a square, i > 0, with the off-diagonal words in t and u. */
 #define CUZK_ADX_DIAGONAL(i, t, u)                                                                 \
     CUZK_ADX_RDX(CUZK_ADX_A(i))                                                                    \
-    "mulx %%rdx, %[lo], %[hi]\n\t" CUZK_ADX_DOUBLE(t, "%[lo]") CUZK_ADX_DOUBLE(u, "%[hi]")
+    "mulx %%rdx, %[lo], %[hi]\n\t"                                                                 \
+    CUZK_ADX_DOUBLE(t, "%[lo]")                                                                    \
+    CUZK_ADX_DOUBLE(u, "%[hi]")
 
 /* The last two words; nothing is off the diagonal in the top one. */
 #define CUZK_ADX_DIAGONAL_TOP(i, t, u)                                                             \
     CUZK_ADX_RDX(CUZK_ADX_A(i))                                                                    \
-    "mulx %%rdx, %[lo], " u "\n\t" CUZK_ADX_DOUBLE(t, "%[lo]") "adcx %[zero], " u "\n\t"           \
-                                                               "adox %[zero], " u "\n\t"
+    "mulx %%rdx, %[lo], " u "\n\t"                                                                 \
+    CUZK_ADX_DOUBLE(t, "%[lo]")                                                                    \
+    "adcx %[zero], " u "\n\t"                                                                      \
+    "adox %[zero], " u "\n\t"
 
+/* Word i of w. */
 #define CUZK_ADX_GET(i, t) "movq " CUZK_ADX_W(i) ", " t "\n\t"
 
 /* ---- reduction, last part: add the high half of w, subtract p unless that borrows ---- */
@@ -204,8 +228,6 @@ typedef struct {
 #define CUZK_ADX_ZERO(s)          "xorl %k[" s "], %k[" s "]\n\t"
 
 /* ---- functions; one row or step a line ---- */
-
-/* clang-format off */
 
 #define T0   "%[t0]"
 #define T1   "%[t1]"
