@@ -251,6 +251,8 @@ def emit_square_roots(w, p, n):
     assert p % 4 == 3
     w.section("fp: more")
     w.raw("FP_MODULUS_SQR", "p^2, added to differences of products", limbs(p * p, 2 * n))
+    for k in (2, 5):
+        w.raw("FP_MODULUS_SQR_X%d" % k, "%d p^2" % k, limbs(k * p * p, 2 * n))
     w.raw("FP_SQRT_EXP", "(p-3)/4, p = 3 mod 4: a^e·a is a root of a, or of -a", limbs((p - 3) // 4, n))
 
 

@@ -50,8 +50,8 @@ typedef enum { CUZK_POINT_UNCOMPRESSED, CUZK_POINT_COMPRESSED } cuzk_point_form;
 /* What went wrong while a point was decoded. */
 typedef enum {
     CUZK_POINT_OK = 0,
-    CUZK_POINT_BAD_FLAGS,     /* flag bits that do not fit the form, or infinity with other bits */
-    CUZK_POINT_NOT_REDUCED,   /* a coordinate is not below p */
+    CUZK_POINT_BAD_FLAGS,   /* flag bits that do not fit the form, or infinity with other bits */
+    CUZK_POINT_NOT_REDUCED, /* a coordinate is not below p */
     CUZK_POINT_NOT_ON_CURVE,
     CUZK_POINT_NOT_IN_SUBGROUP
 } cuzk_point_status;
@@ -77,7 +77,7 @@ struct cuzk_group {
     void (*batch_to_affine)(void *affine_out, const cuzk_jac *a, size_t n);
     void (*neg)(cuzk_jac *out, const cuzk_jac *a);
     void (*dbl)(cuzk_jac *out, const cuzk_jac *a);
-    void (*add)(cuzk_jac *out, const cuzk_jac *a, const cuzk_jac *b);          /* complete */
+    void (*add)(cuzk_jac *out, const cuzk_jac *a, const cuzk_jac *b);           /* complete */
     void (*add_affine)(cuzk_jac *out, const cuzk_jac *a, const void *affine_b); /* complete */
     /* k·a, k in Montgomery form; a is in the subgroup (else the result is some other point) */
     void (*mul)(cuzk_jac *out, const cuzk_jac *a, const cuzk_fr *k);

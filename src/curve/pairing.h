@@ -23,11 +23,9 @@
 #include "curve/scalar_mul.h"
 #include "curve/tower.h"
 
-/* A line's three coefficients, each in fp2: of 1, v and v·w on bls12_381 (M-twist); of 1, w and
- * v·w on bn254 (D-twist). */
-typedef struct {
-    fp2 a, b, c;
-} pairing_line;
+/* A line's three coefficients (the container is an fp6, the meaning is not): of 1, v and v·w on
+ * bls12_381 (M-twist); of 1, w and v·w on bn254 (D-twist). */
+typedef fp6 pairing_line;
 
 /* A point of the twist, x = X/Z, y = Y/Z. Never infinity inside the Miller loop. */
 typedef struct {
@@ -46,13 +44,13 @@ static inline void pairing_line_at(pairing_line *o, const fp2 *k, const fp2 *e, 
                                    const pairing_pair *p)
 {
 #if CUZK_CC(TWIST_IS_M)
-    o->a = *k;
-    fp2_mul_fp(&o->c, d, &p->yp);
+    o->c0 = *k;
+    fp2_mul_fp(&o->c2, d, &p->yp);
 #else
-    fp2_mul_fp(&o->a, d, &p->yp);
-    o->c = *k;
+    fp2_mul_fp(&o->c0, d, &p->yp);
+    o->c2 = *k;
 #endif
-    fp2_mul_fp(&o->b, e, &p->xp_neg);
+    fp2_mul_fp(&o->c1, e, &p->xp_neg);
 }
 
 /* T = 2T and the tangent at the old T: e = 3X², d = 2YZ, k = Y² - 3b'Z² after division by Z.
@@ -141,17 +139,17 @@ static inline void pairing_mul_line(fp12 *f, const pairing_line *l)
     fp6 m0, m1, s;
     fp2 t;
     fp6_add(&s, &f->c0, &f->c1);
-#if CUZK_CC(TWIST_IS_M) /* (a + b·v) + c·v·w */
-    fp6_mul_01(&m0, &f->c0, &l->a, &l->b);
-    fp6_mul_fp2(&m1, &f->c1, &l->c);
+#if CUZK_CC(TWIST_IS_M) /* (l0 + l1·v) + l2·v·w */
+    fp6_mul_01(&m0, &f->c0, &l->c0, &l->c1);
+    fp6_mul_fp2(&m1, &f->c1, &l->c2);
     fp6_mul_by_v(&m1, &m1);
-    fp2_add(&t, &l->b, &l->c);
-    fp6_mul_01(&s, &s, &l->a, &t);
-#else /* a + (b + c·v)·w */
-    fp6_mul_fp2(&m0, &f->c0, &l->a);
-    fp6_mul_01(&m1, &f->c1, &l->b, &l->c);
-    fp2_add(&t, &l->a, &l->b);
-    fp6_mul_01(&s, &s, &t, &l->c);
+    fp2_add(&t, &l->c1, &l->c2);
+    fp6_mul_01(&s, &s, &l->c0, &t);
+#else /* l0 + (l1 + l2·v)·w */
+    fp6_mul_fp2(&m0, &f->c0, &l->c0);
+    fp6_mul_01(&m1, &f->c1, &l->c1, &l->c2);
+    fp2_add(&t, &l->c0, &l->c1);
+    fp6_mul_01(&s, &s, &t, &l->c2);
 #endif
     fp6_sub(&s, &s, &m0);
     fp6_sub(&f->c1, &s, &m1);
@@ -162,31 +160,25 @@ static inline void pairing_mul_line(fp12 *f, const pairing_line *l)
 /* f = f·l·m: the lines' product has five nonzero coefficients. 6M + 17M. */
 static inline void pairing_mul_two_lines(fp12 *f, const pairing_line *l, const pairing_line *m)
 {
-    fp2 aa, bb, cc, ab, ac, bc;
+    fp2 x[5];
     fp6 n0, n1, s, t;
-    fp2_mul(&aa, &l->a, &m->a);
-    fp2_mul(&bb, &l->b, &m->b);
-    fp2_mul(&cc, &l->c, &m->c);
-    fp2_mul_mixed(&ab, &l->a, &l->b, &m->a, &m->b, &aa, &bb);
-    fp2_mul_mixed(&ac, &l->a, &l->c, &m->a, &m->c, &aa, &cc);
-    fp2_mul_mixed(&bc, &l->b, &l->c, &m->b, &m->c, &bb, &cc);
-    fp2_mul_by_xi(&cc, &cc); /* (v·w)² = XI on v³ */
-    fp2_add(&t.c0, &aa, &cc);
+    fp6_cross(x, l, m); /* (v·w)² = XI */
     fp6_add(&s, &f->c0, &f->c1);
-#if CUZK_CC(TWIST_IS_M) /* (aa + cc) + ab·v + bb·v² + (ac·v + bc·v²)·w */
-    t.c1 = ab;
-    t.c2 = bb;
+    t.c0 = x[0];
+#if CUZK_CC(TWIST_IS_M) /* x0 + x1·v + x2·v² + (x3·v + x4·v²)·w */
+    t.c1 = x[1];
+    t.c2 = x[2];
     fp6_mul(&n0, &f->c0, &t);
-    fp6_mul_12(&n1, &f->c1, &ac, &bc);
-    fp2_add(&t.c1, &t.c1, &ac);
-    fp2_add(&t.c2, &t.c2, &bc);
-#else /* (aa + cc) + bb·v + bc·v² + (ab + ac·v)·w */
-    t.c1 = bb;
-    t.c2 = bc;
+    fp6_mul_12(&n1, &f->c1, &x[3], &x[4]);
+    fp2_add(&t.c1, &t.c1, &x[3]);
+    fp2_add(&t.c2, &t.c2, &x[4]);
+#else /* x0 + x2·v + x4·v² + (x1 + x3·v)·w */
+    t.c1 = x[2];
+    t.c2 = x[4];
     fp6_mul(&n0, &f->c0, &t);
-    fp6_mul_01(&n1, &f->c1, &ab, &ac);
-    fp2_add(&t.c0, &t.c0, &ab);
-    fp2_add(&t.c1, &t.c1, &ac);
+    fp6_mul_01(&n1, &f->c1, &x[1], &x[3]);
+    fp2_add(&t.c0, &t.c0, &x[1]);
+    fp2_add(&t.c1, &t.c1, &x[3]);
 #endif
     fp6_mul(&s, &s, &t);
     fp6_sub(&s, &s, &n0);

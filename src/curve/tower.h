@@ -64,64 +64,7 @@ static inline void fp6_mul_by_v(fp6 *o, const fp6 *a)
     o->c0 = t;
 }
 
-/* (a0 + a1)(b0 + b1) - m0 - m1: the mixed term of a product whose two others are known. */
-static inline void fp2_mul_mixed(fp2 *o, const fp2 *a0, const fp2 *a1, const fp2 *b0, const fp2 *b1,
-                                 const fp2 *m0, const fp2 *m1)
-{
-    fp2 s, t;
-    fp2_add(&s, a0, a1);
-    fp2_add(&t, b0, b1);
-    fp2_mul(&s, &s, &t);
-    fp2_sub(&s, &s, m0);
-    fp2_sub(o, &s, m1);
-}
-
-/** o = a·b. 6M. */
-static inline void fp6_mul(fp6 *o, const fp6 *a, const fp6 *b)
-{
-    fp2 m0, m1, m2, t0, t1, t2;
-    fp2_mul(&m0, &a->c0, &b->c0);
-    fp2_mul(&m1, &a->c1, &b->c1);
-    fp2_mul(&m2, &a->c2, &b->c2);
-    fp2_mul_mixed(&t0, &a->c1, &a->c2, &b->c1, &b->c2, &m1, &m2);
-    fp2_mul_mixed(&t1, &a->c0, &a->c1, &b->c0, &b->c1, &m0, &m1);
-    fp2_mul_mixed(&t2, &a->c0, &a->c2, &b->c0, &b->c2, &m0, &m2);
-    fp2_mul_by_xi(&t0, &t0);
-    fp2_mul_by_xi(&m2, &m2);
-    fp2_add(&o->c0, &m0, &t0);
-    fp2_add(&o->c1, &t1, &m2);
-    fp2_add(&o->c2, &t2, &m1);
-}
-
-/** o = a·(b0 + b1·v). 5M. */
-static inline void fp6_mul_01(fp6 *o, const fp6 *a, const fp2 *b0, const fp2 *b1)
-{
-    fp2 m0, m1, t0, t1, t2;
-    fp2_mul(&m0, &a->c0, b0);
-    fp2_mul(&m1, &a->c1, b1);
-    fp2_mul(&t0, &a->c2, b1);
-    fp2_mul(&t2, &a->c2, b0);
-    fp2_mul_mixed(&t1, &a->c0, &a->c1, b0, b1, &m0, &m1);
-    fp2_mul_by_xi(&t0, &t0);
-    fp2_add(&o->c0, &m0, &t0);
-    o->c1 = t1;
-    fp2_add(&o->c2, &m1, &t2);
-}
-
-/** o = a·(b1·v + b2·v²). 5M. */
-static inline void fp6_mul_12(fp6 *o, const fp6 *a, const fp2 *b1, const fp2 *b2)
-{
-    fp2 m1, m2, t0, t1, t2;
-    fp2_mul(&m1, &a->c1, b1);
-    fp2_mul(&m2, &a->c2, b2);
-    fp2_mul(&t1, &a->c0, b1);
-    fp2_mul(&t2, &a->c0, b2);
-    fp2_mul_mixed(&t0, &a->c1, &a->c2, b1, b2, &m1, &m2);
-    fp2_mul_by_xi(&o->c0, &t0);
-    fp2_mul_by_xi(&m2, &m2);
-    fp2_add(&o->c1, &t1, &m2);
-    fp2_add(&o->c2, &t2, &m1);
-}
+#include "curve/fp6_mul.h"
 
 /** o = a·b for b in fp2. 3M. */
 static inline void fp6_mul_fp2(fp6 *o, const fp6 *a, const fp2 *b)
@@ -267,9 +210,49 @@ static inline void fp12_frobenius3(fp12 *o, const fp12 *a)
 
 /* ---- the cyclotomic subgroup: a^(p⁴-p²+1) = 1 ---- */
 
-/* (o0 + o1·s) = (a + b·s)² for s² = XI. 3S. */
-static inline void fp4_sqr(fp2 *o0, fp2 *o1, const fp2 *a, const fp2 *b)
+/* (o0 + o1·s) = (a + b·s)² for s² = XI: o0 = a² + XI·b², o1 = 2ab. */
+CUZK_FIELD_CALL void fp4_sqr(fp2 *o0, fp2 *o1, const fp2 *a, const fp2 *b)
 {
+#if CUZK_CURVE_IS_BLS12_381
+    /* With A = a0 + a1, A' = a0 - a1 mod p, B and B' alike: a² = AA' + 2a0a1·u, Re(2ab) =
+     * (A + B)(A' + B') - AA' - BB', Im(2ab) = 2((a0 + b0)(a1 + b1) - a0a1 - b0b1). Six products and
+     * four reductions; bounds as in fp6_mul.h: AA' < 2p², so o0 lies in (-2p², 4p²) + [0, 6p²)·u
+     * and o1 in [0, 4p²) + [0, 4p²)·u. */
+    static const uint64_t two[2 * FP_LIMBS] = CUZK_CC(FP_MODULUS_SQR_X2);
+    fp a_sum, a_dif, b_sum, b_dif, s, t;
+    uint64_t aa0[2 * FP_LIMBS], aa1[2 * FP_LIMBS], bb0[2 * FP_LIMBS], bb1[2 * FP_LIMBS];
+    uint64_t x0[2 * FP_LIMBS], x1[2 * FP_LIMBS];
+    (void)cuzk_limbs_add(a_sum.l, a->c0.l, a->c1.l, FP_LIMBS);
+    (void)cuzk_limbs_add(b_sum.l, b->c0.l, b->c1.l, FP_LIMBS);
+    fp_sub(&a_dif, &a->c0, &a->c1);
+    fp_sub(&b_dif, &b->c0, &b->c1);
+    fp_mul_wide(aa0, a_sum.l, a_dif.l);
+    fp_mul_wide(bb0, b_sum.l, b_dif.l);
+    (void)cuzk_limbs_add(a_sum.l, a_sum.l, b_sum.l, FP_LIMBS);
+    (void)cuzk_limbs_add(a_dif.l, a_dif.l, b_dif.l, FP_LIMBS);
+    fp_mul_wide(x0, a_sum.l, a_dif.l);
+    fp_mul_wide(aa1, a->c0.l, a->c1.l);
+    fp_mul_wide(bb1, b->c0.l, b->c1.l);
+    (void)cuzk_limbs_add(s.l, a->c0.l, b->c0.l, FP_LIMBS);
+    (void)cuzk_limbs_add(t.l, a->c1.l, b->c1.l, FP_LIMBS);
+    fp_mul_wide(x1, s.l, t.l);
+    (void)cuzk_limbs_sub(x0, x0, aa0, 2 * FP_LIMBS);
+    (void)cuzk_limbs_sub(x0, x0, bb0, 2 * FP_LIMBS);
+    (void)cuzk_limbs_sub(x1, x1, aa1, 2 * FP_LIMBS);
+    (void)cuzk_limbs_sub(x1, x1, bb1, 2 * FP_LIMBS);
+    (void)cuzk_limbs_add(x1, x1, x1, 2 * FP_LIMBS);
+    (void)cuzk_limbs_add(aa1, aa1, aa1, 2 * FP_LIMBS);
+    (void)cuzk_limbs_add(bb1, bb1, bb1, 2 * FP_LIMBS);
+    (void)cuzk_limbs_add(aa0, aa0, bb0, 2 * FP_LIMBS);
+    (void)cuzk_limbs_add(aa0, aa0, two, 2 * FP_LIMBS);
+    (void)cuzk_limbs_sub(aa0, aa0, bb1, 2 * FP_LIMBS);
+    (void)cuzk_limbs_add(aa1, aa1, bb0, 2 * FP_LIMBS);
+    (void)cuzk_limbs_add(aa1, aa1, bb1, 2 * FP_LIMBS);
+    fp_redc_wide(&o0->c0, aa0);
+    fp_redc_wide(&o0->c1, aa1);
+    fp_redc_wide(&o1->c0, x0);
+    fp_redc_wide(&o1->c1, x1);
+#else
     fp2 aa, bb, t;
     fp2_sqr(&aa, a);
     fp2_sqr(&bb, b);
@@ -279,6 +262,7 @@ static inline void fp4_sqr(fp2 *o0, fp2 *o1, const fp2 *a, const fp2 *b)
     fp2_sub(o1, &t, &bb);
     fp2_mul_by_xi(&bb, &bb);
     fp2_add(o0, &aa, &bb);
+#endif
 }
 
 /* o = 3t - 2a, and o = 3t + 2a. */

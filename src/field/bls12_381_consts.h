@@ -226,6 +226,20 @@
      UINT64_C(0xf53149330978ef01), UINT64_C(0x50a62cfd16ddca6e), UINT64_C(0x66e59e49349e8bd0),     \
      UINT64_C(0xe2dc90e50e7046b4), UINT64_C(0x4bd278eaa22f25e9), UINT64_C(0x02a437a4b8c35fc7)}
 
+/* 2 p^2 */
+#define CUZK_BLS12_381_FP_MODULUS_SQR_X2                                                           \
+    {UINT64_C(0x4d54000038e31c72), UINT64_C(0xf9dad63aec705d56), UINT64_C(0x2c586706c42279fa),     \
+     UINT64_C(0xcd7f23da7ce36e86), UINT64_C(0x525d0b50e1234092), UINT64_C(0x3ad0c3390c30b8f6),     \
+     UINT64_C(0xea62926612f1de02), UINT64_C(0xa14c59fa2dbb94dd), UINT64_C(0xcdcb3c92693d17a0),     \
+     UINT64_C(0xc5b921ca1ce08d68), UINT64_C(0x97a4f1d5445e4bd3), UINT64_C(0x05486f497186bf8e)}
+
+/* 5 p^2 */
+#define CUZK_BLS12_381_FP_MODULUS_SQR_X5                                                           \
+    {UINT64_C(0xc15200008e37c71d), UINT64_C(0x70a317934f18e957), UINT64_C(0x6edd0190ea5630f3),     \
+     UINT64_C(0x01bdd9a23838944f), UINT64_C(0xcde89c4a32d8216f), UINT64_C(0x9309e80e9e79ce67),     \
+     UINT64_C(0xc9f66dff2f5cab05), UINT64_C(0x933ee0f17254f42a), UINT64_C(0x027c176e0718bb11),     \
+     UINT64_C(0x6e4ed47948316186), UINT64_C(0x7b1c5c952aebbd91), UINT64_C(0x0d3516379bd0dee4)}
+
 /* (p-3)/4, p = 3 mod 4: a^e·a is a root of a, or of -a */
 #define CUZK_BLS12_381_FP_SQRT_EXP                                                                 \
     {UINT64_C(0xee7fbfffffffeaaa), UINT64_C(0x07aaffffac54ffff), UINT64_C(0xd9cc34a83dac3d89),     \

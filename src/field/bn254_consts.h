@@ -218,6 +218,18 @@
      UINT64_C(0x04689e957a1242c8), UINT64_C(0x26edfa5c34c6b38d), UINT64_C(0xb00b855116375606),     \
      UINT64_C(0x599a6f7c0348d21c), UINT64_C(0x0925c4b8763cbf9c)}
 
+/* 2 p^2 */
+#define CUZK_BN254_FP_MODULUS_SQR_X2                                                               \
+    {UINT64_C(0x76a8b1444ebad362), UINT64_C(0x4c040e5a13d58202), UINT64_C(0x94a03138db2d95b9),     \
+     UINT64_C(0x08d13d2af4248590), UINT64_C(0x4ddbf4b8698d671a), UINT64_C(0x60170aa22c6eac0c),     \
+     UINT64_C(0xb334def80691a439), UINT64_C(0x124b8970ec797f38)}
+
+/* 5 p^2 */
+#define CUZK_BN254_FP_MODULUS_SQR_X5                                                               \
+    {UINT64_C(0x28a5bb2ac4d31075), UINT64_C(0x3e0a23e13195c506), UINT64_C(0x73907b0e23f1f64f),     \
+     UINT64_C(0x160b18eb625b4de9), UINT64_C(0xc2a5e3cd07e181c1), UINT64_C(0x70399a956f14ae1e),     \
+     UINT64_C(0xc0042d6c106c1a8f), UINT64_C(0x2dbcd79a4f2fbe0d)}
+
 /* (p-3)/4, p = 3 mod 4: a^e·a is a root of a, or of -a */
 #define CUZK_BN254_FP_SQRT_EXP                                                                     \
     {UINT64_C(0x4f082305b61f3f51), UINT64_C(0x65e05aa45a1c72a3), UINT64_C(0x6e14116da0605617),     \
