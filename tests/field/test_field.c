@@ -3,6 +3,12 @@
  * field laws, aliasing, ranges, and the paths against each other bit for bit. */
 #include "field_test.h"
 
+#if defined(CUZK_VERIFY)
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
 enum { N_NAIVE = 150, N_LAWS = 400, N_PATHS = 4000 };
 
 static bool is_fp2(const field_ops *f)
@@ -436,15 +442,72 @@ static void test_paths(void **state)
     }
 }
 
+#if defined(CUZK_VERIFY)
+/* In verify builds an operand that is not reduced aborts. */
+static void test_verify(void **state)
+{
+    (void)state;
+    FOR_EACH_FIELD(f)
+    {
+        for (unsigned k = 0; k < 6; k++) {
+            fflush(stdout);
+            pid_t child = fork();
+            assert_true(child >= 0);
+            if (child == 0) {
+                elem bad = {{0}}, good, o;
+                memcpy(bad.l, f->modulus, 8 * f->base_words);
+                f->set_one(&good);
+                if (!freopen("/dev/null", "w", stderr)) { /* the assertion's text */
+                    _exit(1);
+                }
+                signal(SIGABRT, SIG_DFL);
+                switch (k) {
+                case 0:
+                    f->add(&o, &good, &bad);
+                    break;
+                case 1:
+                    f->sub(&o, &bad, &good);
+                    break;
+                case 2:
+                    f->mul(&o, &bad, &good);
+                    break;
+                case 3:
+                    f->sqr(&o, &bad);
+                    break;
+                case 4:
+                    f->inv(&o, &bad);
+                    break;
+                default:
+                    f->to_canonical(o.l, &bad);
+                    break;
+                }
+                _exit(0);
+            }
+            int status = 0;
+            assert_int_equal(waitpid(child, &status, 0), child);
+            assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+        }
+    }
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_canonical), cmocka_unit_test(test_naive),
-        cmocka_unit_test(test_laws),      cmocka_unit_test(test_aliasing),
-        cmocka_unit_test(test_reduced),   cmocka_unit_test(test_pow),
-        cmocka_unit_test(test_batch_inv), cmocka_unit_test(test_sqrt),
-        cmocka_unit_test(test_fp2_parts), cmocka_unit_test(test_wide),
+        cmocka_unit_test(test_canonical),
+        cmocka_unit_test(test_naive),
+        cmocka_unit_test(test_laws),
+        cmocka_unit_test(test_aliasing),
+        cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_pow),
+        cmocka_unit_test(test_batch_inv),
+        cmocka_unit_test(test_sqrt),
+        cmocka_unit_test(test_fp2_parts),
+        cmocka_unit_test(test_wide),
         cmocka_unit_test(test_paths),
+#if defined(CUZK_VERIFY)
+        cmocka_unit_test(test_verify),
+#endif
     };
     field_test_begin();
     return cmocka_run_group_tests_name("field", tests, NULL, NULL);
