@@ -323,9 +323,13 @@ static cuzk_status check_c(const struct check *k)
 
 /* ---- 6: H ------------------------------------------------------------------------------------ */
 
-/* A polynomial combined from B's columns: its scalars for the H query, and its value in G2. */
+/* A polynomial combined from B's columns, and its value in G2. The sums of a proof have degree n-2
+ * at most, so keys need not be right for degree n-1: bellperson has no point for it, and in a
+ * snarkjs ceremony whose powers of tau end at 2n-2 the H points all lack their last term, which
+ * cancels in every such sum. Hence three combinations, of which two are made that lack their top
+ * term. */
 struct polynomial {
-    cuzk_fr *scalars; /* n values, Montgomery form */
+    cuzk_fr *coefs; /* n coefficients, Montgomery form */
     cuzk_jac at_tau;
 };
 
@@ -338,61 +342,59 @@ static cuzk_status make_polynomial(const struct check *k, struct polynomial *out
     cuzk_witness *w = NULL;
     cuzk_jac sums[CUZK_QUERY_COUNT];
     CUZK_TRY(random_witness(k, NULL, &w));
-    cuzk_status status = eval_rows(k, w, a, out->scalars);
+    cuzk_status status = eval_rows(k, w, a, out->coefs);
     if (status == CUZK_OK) {
         status = sum_queries(k, w, sums);
     }
     cuzk_witness_destroy(w);
     CUZK_TRY(status);
     out->at_tau = sums[CUZK_QUERY_B2];
-    cuzk_ntt_inverse(p->domain, out->scalars, NULL, ws, k->pool);
-    if (p->is_zkey) {
-        cuzk_fr w2;
-        k->curve->fr_root_of_unity(&w2, CUZK_ZKEY_GENERATOR, p->lg_n + 1);
-        cuzk_ntt_forward(p->domain, out->scalars, &w2, ws, k->pool);
-    }
+    cuzk_ntt_inverse(p->domain, out->coefs, NULL, ws, k->pool);
     return CUZK_OK;
 }
 
-/* x := top(y)·x - top(x)·y, so that coefficient n-1, for which there is no point, vanishes. */
+/* x := top(y)·x - top(x)·y, so that coefficient n-1 vanishes. */
 static void cancel_top(const struct check *k, struct polynomial *x, const struct polynomial *y)
 {
     const cuzk_curve *curve = k->curve;
     const cuzk_group *g2 = &curve->g[CUZK_G2];
     size_t n = k->p->n;
-    cuzk_fr of_x = y->scalars[n - 1], of_y, t;
+    cuzk_fr of_x = y->coefs[n - 1], of_y, t;
     cuzk_jac point;
-    curve->fr_neg(&of_y, &x->scalars[n - 1]);
+    curve->fr_neg(&of_y, &x->coefs[n - 1]);
     for (size_t i = 0; i < n; i++) {
-        curve->fr_mul(&x->scalars[i], &x->scalars[i], &of_x);
-        curve->fr_mul(&t, &y->scalars[i], &of_y);
-        curve->fr_add(&x->scalars[i], &x->scalars[i], &t);
+        curve->fr_mul(&x->coefs[i], &x->coefs[i], &of_x);
+        curve->fr_mul(&t, &y->coefs[i], &of_y);
+        curve->fr_add(&x->coefs[i], &x->coefs[i], &t);
     }
     g2->mul(&x->at_tau, &x->at_tau, &of_x);
     g2->mul(&point, &y->at_tau, &of_y);
     g2->add(&x->at_tau, &x->at_tau, &point);
 }
 
-static cuzk_status evaluate(const struct check *k, struct polynomial *x, cuzk_jac *out)
+/* The H query takes values on the odd points (circom) or coefficients (bellperson). */
+static cuzk_status evaluate(const struct check *k, struct polynomial *x, void *ws, cuzk_jac *out)
 {
-    k->curve->fr_batch_to_canonical(x->scalars, x->scalars, k->p->n);
-    return sum_points(k, CUZK_G1, k->p->h, x->scalars, k->p->n_h, out);
+    if (k->p->is_zkey) {
+        cuzk_fr w2;
+        k->curve->fr_root_of_unity(&w2, CUZK_ZKEY_GENERATOR, k->p->lg_n + 1);
+        cuzk_ntt_forward(k->p->domain, x->coefs, &w2, ws, k->pool);
+    }
+    k->curve->fr_batch_to_canonical(x->coefs, x->coefs, k->p->n);
+    return sum_points(k, CUZK_G1, k->p->h, x->coefs, k->p->n_h, out);
 }
 
 static cuzk_status check_h_with(const struct check *k, struct polynomial x[3], cuzk_fr *a, void *ws)
 {
-    int n_polynomials = k->p->is_zkey ? 2 : 3;
-    for (int i = 0; i < n_polynomials; i++) {
+    for (int i = 0; i < 3; i++) {
         CUZK_TRY(make_polynomial(k, &x[i], a, ws));
     }
-    if (!k->p->is_zkey) {
-        cancel_top(k, &x[0], &x[2]);
-        cancel_top(k, &x[1], &x[2]);
-    }
+    cancel_top(k, &x[0], &x[2]);
+    cancel_top(k, &x[1], &x[2]);
     cuzk_jac h[2];
     cuzk_affine h1;
-    CUZK_TRY(evaluate(k, &x[0], &h[0]));
-    CUZK_TRY(evaluate(k, &x[1], &h[1]));
+    CUZK_TRY(evaluate(k, &x[0], ws, &h[0]));
+    CUZK_TRY(evaluate(k, &x[1], ws, &h[1]));
     cuzk_affine second;
     k->curve->g[CUZK_G2].to_affine(&second, &x[1].at_tau);
     k->curve->g[CUZK_G1].to_affine(&h1, &h[1]);
@@ -411,7 +413,7 @@ static cuzk_status check_h(const struct check *k)
     CUZK_FAIL_IF(m == NULL, k->err, CUZK_E_MEMORY, "checking a key: out of memory");
     struct polynomial x[3];
     for (int i = 0; i < 3; i++) {
-        x[i].scalars = (cuzk_fr *)(void *)(m + (size_t)i * vector);
+        x[i].coefs = (cuzk_fr *)(void *)(m + (size_t)i * vector);
     }
     cuzk_fr *a = (cuzk_fr *)(void *)(m + 3 * vector);
     cuzk_status status = check_h_with(k, x, a, m + (4 * vector + 63) / 64 * 64);
