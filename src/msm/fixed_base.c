@@ -35,7 +35,7 @@ typedef struct {
 /* Workspace of a thread. */
 typedef struct {
     uint8_t *canonical; /* BATCH scalars */
-    uint16_t *digits;   /* n_windows · BATCH */
+    int16_t *digits;    /* n_windows · BATCH */
     uint32_t *counters; /* 2 · n_windows, asked for by cuzk_msm_digits */
     uint32_t *entries;  /* n_windows · BATCH, or what a window's table takes */
     uint32_t *bounds;   /* BATCH + 1, or as above */
@@ -60,7 +60,7 @@ static size_t thread_at(const fixed_base *f, uint8_t *memory, thread_ws *t)
 {
     size_t n_windows = f->windows.n_windows, total = 0;
     size_t canonical = take(&total, (size_t)BATCH * 32);
-    size_t digits = take(&total, n_windows * BATCH * sizeof(uint16_t));
+    size_t digits = take(&total, n_windows * BATCH * sizeof(int16_t));
     size_t counters = take(&total, 2 * n_windows * sizeof(uint32_t));
     size_t entries = take(&total, larger(n_windows * BATCH, f->n_multiples) * sizeof(uint32_t));
     size_t bounds = take(&total, (larger(BATCH, f->n_multiples) + 1) * sizeof(uint32_t));
@@ -68,7 +68,7 @@ static size_t thread_at(const fixed_base *f, uint8_t *memory, thread_ws *t)
     size_t kernel = take(&total, f->kernel->workspace_bytes);
     if (memory != NULL) {
         t->canonical = memory + canonical;
-        t->digits = (uint16_t *)(void *)(memory + digits);
+        t->digits = (int16_t *)(void *)(memory + digits);
         t->counters = (uint32_t *)(void *)(memory + counters);
         t->entries = (uint32_t *)(void *)(memory + entries);
         t->bounds = (uint32_t *)(void *)(memory + bounds);
@@ -156,11 +156,10 @@ static void multiply_task(void *ctx, size_t task, unsigned thread)
     for (size_t i = 0; i < n; i++) {
         t.bounds[i] = n_entries;
         for (unsigned w = 0; w < n_windows; w++) {
-            uint32_t digit = t.digits[w * BATCH + i], zero = cuzk_msm_window_bias(&f->windows, w);
-            uint32_t magnitude = digit < zero ? zero - digit : digit - zero;
-            uint32_t slot = (uint32_t)(w * f->n_multiples) + magnitude - 1;
-            t.entries[n_entries] = slot << 1 | (digit < zero);
-            n_entries += digit != zero;
+            int digit = t.digits[w * BATCH + i];
+            uint32_t slot = (uint32_t)(w * f->n_multiples) + (uint32_t)(digit < 0 ? -digit : digit);
+            t.entries[n_entries] = (slot - 1) << 1 | (digit < 0);
+            n_entries += digit != 0;
         }
     }
     t.bounds[n] = n_entries;
@@ -197,7 +196,8 @@ out:
     free(packed);
     free(powers);
     if (f.thread_ws != NULL) {
-        cuzk_wipe(f.thread_ws, n_threads * f.thread_bytes); /* scalars of key generation are secret */
+        cuzk_wipe(f.thread_ws,
+                  n_threads * f.thread_bytes); /* scalars of key generation are secret */
     }
     free(f.thread_ws);
     free(f.table);

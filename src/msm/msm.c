@@ -108,12 +108,11 @@ static void sort_task(void *ctx, size_t task, unsigned thread)
 {
     (void)thread;
     const tile *t = ctx;
-    unsigned window = t->first_window + (unsigned)task;
-    size_t n_buckets = (size_t)1 << (t->at.bits - 1);
-    const uint16_t *digits = (const uint16_t *)(const void *)(t->ws + t->at.digits);
-    cuzk_msm_sort_window(&t->windows, window, digits + window * t->at.pitch, t->index, t->n_digits,
-                         ws_u32(t, t->at.entries),
-                         ws_u32(t, t->at.bounds) + (size_t)task * n_buckets, t->starts[task]);
+    size_t n_buckets = (size_t)1 << (t->at.bits - 1), window = t->first_window + task;
+    const int16_t *digits = (const int16_t *)(const void *)(t->ws + t->at.digits);
+    cuzk_msm_sort_window(digits + window * t->at.pitch, t->index, t->n_digits, n_buckets,
+                         ws_u32(t, t->at.entries), ws_u32(t, t->at.bounds) + task * n_buckets,
+                         t->starts[task]);
 }
 
 static void sort_group(tile *t)
@@ -330,7 +329,7 @@ static void make_digits(tile *t)
         (void)cuzk_msm_list_nonzero(t->scalars, t->n, index);
     }
     cuzk_msm_digits(&t->windows, t->scalars, listed ? index : NULL, t->n_digits,
-                    (uint16_t *)(void *)(t->ws + t->at.digits), t->at.pitch, t->at.n_windows,
+                    (int16_t *)(void *)(t->ws + t->at.digits), t->at.pitch, t->at.n_windows,
                     ws_u32(t, t->at.nonzero), ws_u32(t, t->at.counters), t->pool);
     if (t->base_index != NULL) {
         for (size_t i = 0; i < t->n_digits; i++) {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Scalars to signed digits, and the counting sort of the digits of a window by bucket. */
+/* Scalars to signed digits. */
 #include "base/bytes.h"
 #include "msm/msm_internal.h"
 
 #include <string.h>
 
-enum { RANGE = 16384, BLOCK = 64 };
+enum { RANGE = 4096, BLOCK = 64 };
 
 __extension__ typedef unsigned __int128 u128;
 
-static uint64_t add4(uint64_t o[4], const uint64_t a[4], const uint64_t b[4])
+static void add4(uint64_t o[4], const uint64_t a[4], const uint64_t b[4])
 {
-    u128 carry = 0;
+    uint64_t carry = 0;
     for (int i = 0; i < 4; i++) {
-        carry += (u128)a[i] + b[i];
-        o[i] = (uint64_t)carry;
-        carry >>= 64;
+        uint64_t t = a[i] + carry;
+        carry = t < carry;
+        o[i] = t + b[i];
+        carry += o[i] < t;
     }
-    return (uint64_t)carry;
 }
 
 /* o = a - b; returns the borrow */
@@ -30,6 +30,13 @@ static uint64_t sub4(uint64_t o[4], const uint64_t a[4], const uint64_t b[4])
         borrow = (uint64_t)(t >> 64) & 1;
     }
     return borrow;
+}
+
+/* 1 if a < b, else 0 */
+static uint64_t less4(const uint64_t a[4], const uint64_t b[4])
+{
+    uint64_t unused[4];
+    return sub4(unused, a, b);
 }
 
 static void load4(uint64_t o[4], const void *scalars, size_t i)
@@ -67,7 +74,8 @@ void cuzk_msm_windows_init(cuzk_msm_windows *w, const cuzk_curve *curve, unsigne
     (void)sub4(w->bias_minus_r, w->bias, w->r);
 }
 
-uint32_t cuzk_msm_window_bias(const cuzk_msm_windows *w, unsigned window)
+/* What a digit of 0 looks like in a window of t + bias. */
+static uint32_t window_bias(const cuzk_msm_windows *w, unsigned window)
 {
     unsigned bit = window + 1 < w->n_windows ? w->bits - 1 : w->scalar_bits - w->bits * window;
     return (uint32_t)1 << bit;
@@ -82,20 +90,27 @@ struct scan {
     uint32_t *partial;
 };
 
+/* Bit length of |t|. */
+static unsigned length_of(const cuzk_msm_windows *w, const uint64_t scalar[4])
+{
+    uint64_t negated[4];
+    if (scalar[3] != 0 && w->r[3] - scalar[3] > 1) { /* nearly always: the highest words decide */
+        uint64_t other = w->r[3] - scalar[3];
+        return 256 - (unsigned)__builtin_clzll(other < scalar[3] ? other : scalar[3]);
+    }
+    (void)sub4(negated, w->r, scalar);
+    return length4(less4(w->half, scalar) ? negated : scalar);
+}
+
 static void scan_range(void *ctx, size_t chunk, unsigned thread)
 {
     const struct scan *s = ctx;
     uint32_t *lengths = s->partial + (size_t)thread * CUZK_MSM_LENGTHS;
     size_t end = (chunk + 1) * RANGE < s->n ? (chunk + 1) * RANGE : s->n;
     for (size_t i = chunk * RANGE; i < end; i++) {
-        uint64_t t[4], negated[4], unused[4];
-        load4(t, s->scalars, i);
-        if (sub4(unused, s->w->half, t)) {
-            (void)sub4(negated, s->w->r, t);
-            lengths[length4(negated)]++;
-        } else {
-            lengths[length4(t)]++;
-        }
+        uint64_t scalar[4];
+        load4(scalar, s->scalars, i);
+        lengths[length_of(s->w, scalar)]++;
     }
 }
 
@@ -133,58 +148,71 @@ struct digits {
     const void *scalars;
     const uint32_t *list;
     size_t n;
-    uint16_t *digits;
+    int16_t *digits;
     size_t pitch;
     unsigned n_windows;
     uint32_t *partial;
 };
 
-/* biased_i = t_i + bias, 32 little-endian bytes each */
-static void bias_block(const struct digits *d, size_t first, size_t n, uint8_t *biased)
+/* words[j][i] = 32-bit word j of t_i + bias, word 8 = 0 */
+static void bias_block(const struct digits *d, size_t first, size_t n, uint32_t words[9][BLOCK])
 {
     for (size_t i = 0; i < n; i++) {
-        uint64_t t[4], unused[4], add[4];
+        uint64_t t[4], add[4];
         load4(t, d->scalars, d->list != NULL ? d->list[first + i] : first + i);
-        uint64_t mask = 0 - sub4(unused, d->w->half, t);
+        /* the highest words decide, nearly always; which way is random: no branch on that */
+        uint64_t above = t[3] == d->w->half[3] ? less4(d->w->half, t) : d->w->half[3] < t[3];
+        uint64_t mask = 0 - above;
         for (int j = 0; j < 4; j++) {
-            add[j] = (d->w->bias[j] & ~mask) | (d->w->bias_minus_r[j] & mask);
+            add[j] = d->w->bias[j] ^ ((d->w->bias[j] ^ d->w->bias_minus_r[j]) & mask);
         }
-        (void)add4(t, t, add);
+        add4(t, t, add);
         for (int j = 0; j < 4; j++) {
-            cuzk_store_u64_le(biased + 32 * i + 8 * j, t[j]);
+            words[2 * j][i] = (uint32_t)t[j];
+            words[2 * j + 1][i] = (uint32_t)(t[j] >> 32);
         }
     }
+}
+
+/* One window of a block: digits to `to`, returns how many of the first n are not 0. All BLOCK of
+ * them are computed, so that the loop is a vector loop of fixed length. */
+static uint32_t block_window(int16_t *to, const uint32_t *low, const uint32_t *high, unsigned shift,
+                             uint32_t mask, uint32_t bias, size_t n)
+{
+    int16_t digits[BLOCK];
+    uint32_t count = 0;
+    for (size_t i = 0; i < BLOCK; i++) {
+        uint32_t window = (low[i] >> shift | high[i] << 1 << (31 - shift)) & mask;
+        digits[i] = (int16_t)(window - bias);
+    }
+    memcpy(to, digits, n * sizeof *to);
+    for (size_t i = 0; i < n; i++) {
+        count += digits[i] != 0;
+    }
+    return count;
 }
 
 static void digits_range(void *ctx, size_t chunk, unsigned thread)
 {
     const struct digits *d = ctx;
     uint32_t *nonzero = d->partial + (size_t)thread * d->n_windows;
-    /* A window is read as 4 bytes, which may reach beyond the last scalar of the block. */
-    uint8_t biased[32 * BLOCK + 4] = {0};
+    uint32_t words[9][BLOCK] = {{0}};
     size_t end = (chunk + 1) * RANGE < d->n ? (chunk + 1) * RANGE : d->n;
     for (size_t first = chunk * RANGE; first < end; first += BLOCK) {
         size_t n = end - first < BLOCK ? end - first : BLOCK;
-        bias_block(d, first, n, biased);
+        bias_block(d, first, n, words);
         for (unsigned w = 0; w < d->n_windows; w++) {
-            unsigned bit = w * d->w->bits, shift = bit % 8;
-            unsigned width = w + 1 < d->w->n_windows ? d->w->bits : 256 - bit;
-            uint32_t mask = width < 16 ? ((uint32_t)1 << width) - 1 : 0xffff;
-            uint32_t zero = cuzk_msm_window_bias(d->w, w), count = 0;
-            const uint8_t *from = biased + bit / 8;
-            uint16_t *to = d->digits + w * d->pitch + first;
-            for (size_t i = 0; i < n; i++) {
-                uint32_t digit = cuzk_load_u32_le(from + 32 * i) >> shift & mask;
-                to[i] = (uint16_t)digit;
-                count += digit != zero;
-            }
-            nonzero[w] += count;
+            unsigned bit = w * d->w->bits, word = bit / 32;
+            unsigned width = w + 1 < d->w->n_windows ? d->w->bits : 16;
+            nonzero[w] +=
+                block_window(d->digits + w * d->pitch + first, words[word], words[word + 1],
+                             bit % 32, ((uint32_t)1 << width) - 1, window_bias(d->w, w), n);
         }
     }
 }
 
 void cuzk_msm_digits(const cuzk_msm_windows *w, const void *scalars, const uint32_t *list, size_t n,
-                     uint16_t *digits, size_t pitch, unsigned n_windows, uint32_t *nonzero,
+                     int16_t *digits, size_t pitch, unsigned n_windows, uint32_t *nonzero,
                      uint32_t *partial, cuzk_pool *pool)
 {
     struct digits d = {w, scalars, list, n, digits, pitch, n_windows, partial};
@@ -195,38 +223,6 @@ void cuzk_msm_digits(const cuzk_msm_windows *w, const void *scalars, const uint3
         nonzero[i] = 0;
         for (unsigned t = 0; t < n_threads; t++) {
             nonzero[i] += partial[t * n_windows + i];
-        }
-    }
-}
-
-/* ---- sort ---- */
-
-static uint32_t magnitude(uint32_t digit, uint32_t zero)
-{
-    return digit < zero ? zero - digit : digit - zero;
-}
-
-void cuzk_msm_sort_window(const cuzk_msm_windows *w, unsigned window, const uint16_t *digits,
-                          const uint32_t *index, size_t n, uint32_t *entries, uint32_t *ends,
-                          uint32_t start)
-{
-    uint32_t zero = cuzk_msm_window_bias(w, window);
-    size_t n_buckets = (size_t)1 << (w->bits - 1);
-    memset(ends + 1, 0, n_buckets * sizeof *ends);
-    for (size_t i = 0; i < n; i++) {
-        if (digits[i] != zero) {
-            ends[magnitude(digits[i], zero)]++;
-        }
-    }
-    for (size_t b = 1; b <= n_buckets; b++) {
-        uint32_t count = ends[b];
-        ends[b] = start;
-        start += count;
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (digits[i] != zero) {
-            uint32_t base = index != NULL ? index[i] : (uint32_t)i;
-            entries[ends[magnitude(digits[i], zero)]++] = base << 1 | (digits[i] < zero);
         }
     }
 }

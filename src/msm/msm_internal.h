@@ -31,9 +31,6 @@ typedef struct {
 /** Fill *w for windows of `bits` bits. */
 void cuzk_msm_windows_init(cuzk_msm_windows *w, const cuzk_curve *curve, unsigned bits);
 
-/** What a digit of 0 looks like in window `window` of t + bias. */
-uint32_t cuzk_msm_window_bias(const cuzk_msm_windows *w, unsigned window);
-
 /** Count scalars by the bit length of |t|: lengths[l] for l = 0 … 255.
  *  scalars: n × 32 bytes, canonical. partial: CUZK_MSM_LENGTHS counters per thread. */
 void cuzk_msm_scan(const cuzk_msm_windows *w, const void *scalars, size_t n, uint32_t *lengths,
@@ -42,22 +39,21 @@ void cuzk_msm_scan(const cuzk_msm_windows *w, const void *scalars, size_t n, uin
 /** List the indices of the scalars that are not zero; returns how many. */
 size_t cuzk_msm_list_nonzero(const void *scalars, size_t n, uint32_t *list);
 
-/** digits[window·pitch + i] = window of t_i + bias for windows 0 … n_windows-1, and
- *  nonzero[window] = how many digits there are not 0.
+/** digits[window·pitch + i] = digit of t_i for windows 0 … n_windows-1, and nonzero[window] = how
+ *  many of them are not 0. A digit fits 16 bits: 2^(c-1) itself occurs for c < 16 only.
  *
  *  list: the n indices of the scalars to take, or NULL for 0 … n-1. pitch: at least n.
  *  partial: n_windows counters per thread. */
 void cuzk_msm_digits(const cuzk_msm_windows *w, const void *scalars, const uint32_t *list, size_t n,
-                     uint16_t *digits, size_t pitch, unsigned n_windows, uint32_t *nonzero,
+                     int16_t *digits, size_t pitch, unsigned n_windows, uint32_t *nonzero,
                      uint32_t *partial, cuzk_pool *pool);
 
-/** Sort one window by bucket (stable counting sort): entries from position `start` on, and
- *  ends[b] = position after bucket b for b = 1 … 2^(c-1). ends[0] is not touched.
+/** Sort the nonzero digits of one window by bucket (stable): entries from position `start` on, and
+ *  ends[b] = position after bucket b for b = 1 … n_buckets. ends[0] is not touched.
  *
  *  index: base index of each digit, or NULL for 0 … n-1. An entry is base index << 1 | negate. */
-void cuzk_msm_sort_window(const cuzk_msm_windows *w, unsigned window, const uint16_t *digits,
-                          const uint32_t *index, size_t n, uint32_t *entries, uint32_t *ends,
-                          uint32_t start);
+void cuzk_msm_sort_window(const int16_t *digits, const uint32_t *index, size_t n, size_t n_buckets,
+                          uint32_t *entries, uint32_t *ends, uint32_t start);
 
 /* ---- weighted sums ---- */
 

@@ -35,8 +35,8 @@ static void lay_out(cuzk_msm_layout *l, size_t n, size_t n_queries, size_t point
                     size_t kernel_ws, unsigned n_threads)
 {
     size_t buckets = (size_t)l->group << (l->bits - 1), total = 0;
-    l->pitch = (n + 31) / 32 * 32;
-    l->digits = place(&total, l->n_windows * l->pitch * sizeof(uint16_t));
+    l->pitch = (n + 2047) / 2048 * 2048 + 96; /* the windows' streams fall into different sets */
+    l->digits = place(&total, l->n_windows * l->pitch * sizeof(int16_t));
     l->index = place(&total, (n + 1) * sizeof(uint32_t));
     l->nonzero = place(&total, l->n_windows * sizeof(uint32_t));
     l->counters = place(&total, (size_t)n_threads * CUZK_MSM_LENGTHS * sizeof(uint32_t));

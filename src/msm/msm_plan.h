@@ -22,7 +22,7 @@ typedef struct {
     unsigned n_windows; /* that have digits */
     unsigned group;     /* windows sorted and summed at once */
     size_t pitch;       /* digits of one window */
-    size_t digits;      /* uint16_t[n_windows][pitch] */
+    size_t digits;      /* int16_t[n_windows][pitch] */
     size_t index;       /* uint32_t[n + 1] */
     size_t nonzero;     /* uint32_t[n_windows] */
     size_t counters;    /* uint32_t[threads][256] */
