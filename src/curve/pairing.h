@@ -280,17 +280,35 @@ static inline void pairing_miller(fp12 *f, pairing_pair *pairs, size_t n)
     fp12_conj(f, f);
 }
 
-/* o = a^x for a in the cyclotomic subgroup. */
+/* o = a^x for a in the cyclotomic subgroup. |x| = 2^63 + 2^62 + 2^60 + 2^57 + 2^48 + 2^16: the long
+ * runs of squarings in compressed form, three elements decompressed with one inversion. */
 static inline void cyclotomic_pow_x(fp12 *o, const fp12 *a)
 {
-    fp12 acc = *a;
-    for (int bit = 62; bit >= 0; bit--) {
+    static const int stops[] = {16, 48, 57};
+    fp12 power[3], acc = *a;
+    int done = 0;
+    for (int i = 0; i < 3; i++) {
+        for (; done < stops[i]; done++) {
+            cyclotomic_sqr_compressed(&acc, &acc);
+        }
+        power[i] = acc;
+    }
+    if (!cyclotomic_decompress(power, 3)) { /* a = 1, or as rare */
+        static const uint64_t x = CUZK_CC(X_ABS);
+        fp12_cyclotomic_pow(&acc, a, &x, 1);
+        fp12_conj(o, &acc);
+        return;
+    }
+    acc = power[2];
+    fp12_mul(&power[0], &power[0], &power[1]);
+    fp12_mul(&power[0], &power[0], &acc);
+    for (int i = 58; i <= 63; i++) {
         fp12_cyclotomic_sqr(&acc, &acc);
-        if (CUZK_CC(X_ABS) >> bit & 1) {
-            fp12_mul(&acc, &acc, a);
+        if (CUZK_CC(X_ABS) >> i & 1) {
+            fp12_mul(&power[0], &power[0], &acc);
         }
     }
-    fp12_conj(o, &acc);
+    fp12_conj(o, &power[0]);
 }
 
 /* o = a^(3(p⁴-p²+1)/r), the exponent written (x-1)²(x+p)(x²+p²-1) + 3. */

@@ -295,6 +295,47 @@ static inline void cyclotomic_sqr_compressed(fp12 *o, const fp12 *a)
     cyclotomic_minus(&o->c0.c2, &d0, &a->c0.c2);
 }
 
+/* Restore the other two coordinates of n ≤ 4 elements of the cyclotomic subgroup. With the Fp4
+ * coordinates (z0, z1) = (c0.c0, c1.c1), (z2, z3) = (c1.c0, c0.c2), (z4, z5) = (c0.c1, c1.c2):
+ *   z1 = (XI·z5² + 3z4² - 2z3)/(4z2),  z0 = XI·(2z1² + z2z5 - 3z3z4) + 1.
+ * False, and nothing restored, when a z2 is 0. One inversion. */
+static inline bool cyclotomic_decompress(fp12 *a, int n)
+{
+    fp2 inverse[4], tmp[4], t, u;
+    for (int i = 0; i < n; i++) {
+        if (fp2_is_zero(&a[i].c1.c0)) {
+            return false;
+        }
+        fp2_dbl(&inverse[i], &a[i].c1.c0);
+        fp2_dbl(&inverse[i], &inverse[i]);
+    }
+    fp2_batch_inv(inverse, (size_t)n, tmp);
+    for (int i = 0; i < n; i++) {
+        fp2 *z0 = &a[i].c0.c0, *z1 = &a[i].c1.c1;
+        const fp2 *z2 = &a[i].c1.c0, *z3 = &a[i].c0.c2, *z4 = &a[i].c0.c1, *z5 = &a[i].c1.c2;
+        fp2_sqr(&t, z5);
+        fp2_mul_by_xi(&t, &t);
+        fp2_sqr(&u, z4);
+        fp2_sub(&t, &t, z3);
+        fp2_sub(&t, &t, z3);
+        fp2_add(&t, &t, &u);
+        fp2_dbl(&u, &u);
+        fp2_add(&t, &t, &u);
+        fp2_mul(z1, &t, &inverse[i]);
+        fp2_sqr(&t, z1);
+        fp2_mul(&u, z3, z4);
+        fp2_sub(&t, &t, &u);
+        fp2_dbl(&t, &t);
+        fp2_sub(&t, &t, &u);
+        fp2_mul(&u, z2, z5);
+        fp2_add(&t, &t, &u);
+        fp2_mul_by_xi(&t, &t);
+        fp2_set_one(&u);
+        fp2_add(z0, &t, &u);
+    }
+    return true;
+}
+
 /** o = a² for a in the cyclotomic subgroup. 9S. */
 static inline void fp12_cyclotomic_sqr(fp12 *o, const fp12 *a)
 {
