@@ -25,6 +25,9 @@ typedef struct {
     v8 l[FPX8_LIMBS];
 } fpx8;
 
+/* What a multiplication does with its columns at the end; lanes_tmpl.h explains the forms. */
+typedef enum { LANES_CARRIED, LANES_DIGITS, LANES_FOLDED } lanes_form;
+
 #define L(name)   frx8_##name
 #define L_T       frx8
 #define L_N       FRX8_LIMBS

@@ -55,7 +55,7 @@ V8_FN void L(set_one)(L_T *o)
     L(broadcast)(o, one);
 }
 
-/** Limb j of times·p, carried; folds to a constant when both are constants. times < 2^20. */
+/** Limb j of times·p, carried; folds to a constant when both are constants. times < 2^36. */
 V8_FN uint64_t L(multiple)(uint64_t times, int j)
 {
     uint64_t carry = 0, limb = 0;
@@ -139,7 +139,8 @@ V8_FN void L(carry)(L_T *a)
  *  quotient must be below 2^50. */
 V8_FN void L(fold_top)(L_T *a)
 {
-    static const uint64_t c[L_N] = L_C(TO_MONT);
+    static const uint64_t to_mont[L_N] = L_C(TO_MONT);
+    const uint64_t *c = v8_constants(to_mont);
     enum { SHIFT = 64 * L_WORDS - 52 * (L_N - 1) };
     v8 q = v8_shr(a->l[L_N - 1], SHIFT);
     a->l[L_N - 1] = v8_and(a->l[L_N - 1], v8_set1((UINT64_C(1) << SHIFT) - 1));
@@ -247,17 +248,21 @@ V8_FN void L(finish_raw)(L_T *o, L(columns) * t)
     }
 }
 
-V8_FN void L(finish)(L_T *o, L(columns) * t, bool digits)
+V8_FN void L(finish)(L_T *o, L(columns) * t, lanes_form form)
 {
     L(finish_raw)(o, t);
-    if (digits) {
+    if (form == LANES_FOLDED) {
+        L(fold_top)(o);
+    }
+    if (form == LANES_DIGITS) {
         L(carry_digits)(o);
     } else {
         L(carry)(o);
     }
 }
 
-/* What a multiplication computes: o = (Σ_k a[k]·b[k]) / R52 + add, k < terms. */
+/* What a multiplication computes; outputs may be inputs: o = (Σ_k a[k]·b[k]) / R52 + add, k <
+ * terms. */
 typedef struct {
     L_T *o;
     const L_T *a[2], *b[2];
@@ -284,13 +289,16 @@ V8_FN v8 L(entering)(const L(product) * p, int i)
 }
 
 /* The n_streams products p, interleaved. All arguments but the elements are constants. */
-V8_FN void L(multiply)(const L(product) * p, int n_streams, int n_terms, bool digits)
+V8_FN void L(multiply)(const L(product) * p, int n_streams, int n_terms, lanes_form form)
 {
     const uint64_t *q = v8_constants(L(fold52));
+    const L_T *b[2][2];
     L(columns) t[2];
     V8_UNROLL
     for (int s = 0; s < n_streams; s++) {
         L(start)(&t[s], &p[s]);
+        b[s][0] = p[s].b[0];
+        b[s][1] = p[s].b[1];
     }
     V8_UNROLL
     for (int i = 0; i < L_N; i++) {
@@ -299,11 +307,16 @@ V8_FN void L(multiply)(const L(product) * p, int n_streams, int n_terms, bool di
         for (int k = 0; k < n_terms; k++) {
             V8_UNROLL
             for (int s = 0; s < n_streams; s++) {
-                L(row_lo)(&t[s], up, p[s].a[k]->l[i], p[s].b[k]);
+                if (n_streams * n_terms * L_N > 16) {
+                    /* too many limbs for the registers: read them again in each row, do not spill
+                     */
+                    b[s][k] = (const L_T *)v8_hide(b[s][k]);
+                }
+                L(row_lo)(&t[s], up, p[s].a[k]->l[i], b[s][k]);
             }
             V8_UNROLL
             for (int s = 0; s < n_streams; s++) {
-                L(row_hi)(&t[s], up, p[s].a[k]->l[i], p[s].b[k]);
+                L(row_hi)(&t[s], up, p[s].a[k]->l[i], b[s][k]);
             }
         }
         if (i > 0) {
@@ -319,7 +332,7 @@ V8_FN void L(multiply)(const L(product) * p, int n_streams, int n_terms, bool di
     }
     V8_UNROLL
     for (int s = 0; s < n_streams; s++) {
-        L(finish)(p[s].o, &t[s], digits);
+        L(finish)(p[s].o, &t[s], form);
     }
 }
 
@@ -347,7 +360,7 @@ V8_FN void L(square_row)(L(columns) * t, int s, int i, const L_T *a, const L_T *
 }
 
 /* The sums of squares o = (Σ_k a[k]²) / R52 + add, interleaved. */
-V8_FN void L(square)(const L(product) * p, int n_streams, int n_terms)
+V8_FN void L(square)(const L(product) * p, int n_streams, int n_terms, lanes_form form)
 {
     const uint64_t *q = v8_constants(L(fold52));
     L(columns) t[2];
@@ -387,7 +400,7 @@ V8_FN void L(square)(const L(product) * p, int n_streams, int n_terms)
     }
     V8_UNROLL
     for (int s = 0; s < n_streams; s++) {
-        L(finish)(p[s].o, &t[s], false);
+        L(finish)(p[s].o, &t[s], form);
     }
 }
 
@@ -395,7 +408,7 @@ V8_FN void L(square)(const L(product) * p, int n_streams, int n_terms)
 V8_FN void L(mul_inline)(L_T *o, const L_T *a, const L_T *b)
 {
     L(product) p = {o, {a, NULL}, {b, NULL}, NULL, false};
-    L(multiply)(&p, 1, 1, false);
+    L(multiply)(&p, 1, 1, LANES_CARRIED);
 }
 
 /** The same of two independent pairs, interleaved; the outputs may be any of the inputs. */
@@ -404,7 +417,7 @@ V8_FN void L(mul2_inline)(L_T *o0, const L_T *a0, const L_T *b0, L_T *o1, const 
 {
     L(product)
     p[2] = {{o0, {a0, NULL}, {b0, NULL}, NULL, false}, {o1, {a1, NULL}, {b1, NULL}, NULL, false}};
-    L(multiply)(p, 2, 1, false);
+    L(multiply)(p, 2, 1, LANES_CARRIED);
 }
 
 /** As L(mul_inline), a function. */
@@ -426,7 +439,7 @@ V8_NOINLINE void L(mul2_digits)(L_T *o0, const L_T *a0, const L_T *b0, L_T *o1, 
 {
     L(product)
     p[2] = {{o0, {a0, NULL}, {b0, NULL}, NULL, false}, {o1, {a1, NULL}, {b1, NULL}, NULL, false}};
-    L(multiply)(p, 2, 1, true);
+    L(multiply)(p, 2, 1, LANES_DIGITS);
 }
 
 /** o = a·b / R52 + c, carried, of two independent triples. c: raw. */
@@ -435,7 +448,7 @@ V8_NOINLINE void L(mul2_add)(L_T *o0, const L_T *a0, const L_T *b0, const L_T *c
 {
     L(product)
     p[2] = {{o0, {a0, NULL}, {b0, NULL}, c0, true}, {o1, {a1, NULL}, {b1, NULL}, c1, true}};
-    L(multiply)(p, 2, 1, false);
+    L(multiply)(p, 2, 1, LANES_CARRIED);
 }
 
 /** o = a² / R52 + c, carried, of two independent pairs. a: carried, in [0, R52/2). c: raw. */
@@ -444,25 +457,49 @@ V8_NOINLINE void L(sqr2_add)(L_T *o0, const L_T *a0, const L_T *c0, L_T *o1, con
 {
     L(product)
     p[2] = {{o0, {a0, NULL}, {a0, NULL}, c0, true}, {o1, {a1, NULL}, {a1, NULL}, c1, true}};
-    L(square)(p, 2, 1);
+    L(square)(p, 2, 1, LANES_CARRIED);
+}
+
+/** L(mul2_add) and L(sqr2_add) with the result folded at the top (L(fold_top)); c must leave it at
+ *  least p. */
+V8_NOINLINE void L(mul2_add_folded)(L_T *o0, const L_T *a0, const L_T *b0, const L_T *c0, L_T *o1,
+                                    const L_T *a1, const L_T *b1, const L_T *c1)
+{
+    L(product)
+    p[2] = {{o0, {a0, NULL}, {b0, NULL}, c0, true}, {o1, {a1, NULL}, {b1, NULL}, c1, true}};
+    L(multiply)(p, 2, 1, LANES_FOLDED);
+}
+
+V8_NOINLINE void L(sqr2_add_folded)(L_T *o0, const L_T *a0, const L_T *c0, L_T *o1, const L_T *a1,
+                                    const L_T *c1)
+{
+    L(product)
+    p[2] = {{o0, {a0, NULL}, {a0, NULL}, c0, true}, {o1, {a1, NULL}, {a1, NULL}, c1, true}};
+    L(square)(p, 2, 1, LANES_FOLDED);
 }
 
 /** o = a² / R52, carried. a: carried, in [0, R52/2). */
 V8_NOINLINE void L(sqr)(L_T *o, const L_T *a)
 {
     L(product) p = {o, {a, NULL}, {a, NULL}, NULL, false};
-    L(square)(&p, 1, 1);
+    L(square)(&p, 1, 1, LANES_CARRIED);
 }
 
-/** o = (a·b + c·d) / R52, carried, of two independent quadruples. All digits. Range: (a·b +
- * c·d)/R52
- *  + 2p. */
-V8_NOINLINE void L(mul2_sum)(L_T *o0, const L_T *a0, const L_T *b0, const L_T *c0, const L_T *d0,
-                             L_T *o1, const L_T *a1, const L_T *b1, const L_T *c1, const L_T *d1)
+/** o = (a[0]·b[0] + a[1]·b[1]) / R52 + add, carried, of the two independent p[0], p[1]. Factors:
+ *  digits. Range: the sum of the products / R52 + 2p. */
+V8_NOINLINE void L(mul2_sum_add)(const L(product) * p)
 {
-    L(product)
-    p[2] = {{o0, {a0, c0}, {b0, d0}, NULL, false}, {o1, {a1, c1}, {b1, d1}, NULL, false}};
-    L(multiply)(p, 2, 2, false);
+    L(product) q[2] = {p[0], p[1]};
+    q[0].has_add = q[1].has_add = true;
+    L(multiply)(q, 2, 2, LANES_CARRIED);
+}
+
+/** The same without add, digits. */
+V8_NOINLINE void L(mul2_sum_digits)(const L(product) * p)
+{
+    L(product) q[2] = {p[0], p[1]};
+    q[0].has_add = q[1].has_add = false;
+    L(multiply)(q, 2, 2, LANES_DIGITS);
 }
 
 /** o = (a² + b²) / R52, carried, of two independent pairs. All carried, in [0, R52/2). */
@@ -471,7 +508,7 @@ V8_NOINLINE void L(sqr2_sum)(L_T *o0, const L_T *a0, const L_T *b0, L_T *o1, con
 {
     L(product)
     p[2] = {{o0, {a0, b0}, {a0, b0}, NULL, false}, {o1, {a1, b1}, {a1, b1}, NULL, false}};
-    L(square)(p, 2, 2);
+    L(square)(p, 2, 2, LANES_CARRIED);
 }
 
 /** o = x·w by the row table of a constant w, of two independent pairs, inlined: rows holds the
@@ -548,8 +585,8 @@ V8_FN void L(to_words)(v8 *w, const L_T *a)
     }
 }
 
-/** o = a·c / R52 mod p, canonical. a: digits. c: canonical limbs of a constant; with c = TO_MONT the
- *  Montgomery form of this header becomes the memory form. */
+/** o = a·c / R52 mod p, canonical. a: digits. c: canonical limbs of a constant; with c = TO_MONT
+ * the Montgomery form of this header becomes the memory form. */
 V8_FN void L(canonical_times)(L_T *o, const L_T *a, const uint64_t *c)
 {
     L_T k;

@@ -29,8 +29,10 @@ typedef uint8_t v8_mask;
 #define V8_NOINLINE static __attribute__((noinline, unused))
 
 /* Before a loop with a small constant trip count: unroll it, so that limb arrays stay in registers.
- */
-#if defined(__clang__)
+ * Without such registers it would only cost compile time. */
+#if !CUZK_PATH_IS_IFMA
+#define V8_UNROLL
+#elif defined(__clang__)
 #define V8_UNROLL _Pragma("unroll")
 #else
 #define V8_UNROLL _Pragma("GCC unroll 32")
@@ -558,12 +560,18 @@ V8_FN v8 v8_broadcast(const uint64_t *p)
     return v8_set1(*p);
 }
 
-/** The same pointer, but the compiler no longer knows what it points to: constants read through it
- *  stay memory operands, which cost nothing, instead of being built in scalar registers. */
-V8_FN const uint64_t *v8_constants(const uint64_t *p)
+/** The same pointer, but the compiler no longer knows what it points to. */
+V8_FN const void *v8_hide(const void *p)
 {
     __asm__("" : "+r"(p));
     return p;
+}
+
+/** The same for constants: read through the result they stay memory operands, which cost nothing,
+ *  instead of being built in scalar registers. */
+V8_FN const uint64_t *v8_constants(const uint64_t *p)
+{
+    return (const uint64_t *)v8_hide(p);
 }
 
 /** Ask for the cache line of p in L1, in L2. Any address is allowed. */

@@ -181,6 +181,7 @@ static void K(multiplications)(void)
         uint64_t wide = n % 2 != 0 ? WIDE : 2;
         L_T a[2], b[2], c[2], o[2];
         const L_T *pa[2] = {&a[0], &a[1]}, *pb[2] = {&b[0], &b[1]};
+        const L_T *swapped[2] = {&b[1], &b[0]};
         for (int s = 0; s < 2; s++) {
             K(random)(&a[s], wide);
             K(random)(&b[s], 2);
@@ -198,6 +199,18 @@ static void K(multiplications)(void)
         L(sqr2_add)(&o[0], &a[0], &c[0], &o[1], &b[0], &c[1]);
         K(check_product)(&o[0], false, 1, pa, pa, &c[0]);
         K(check_product)(&o[1], false, 1, pb, pb, &c[1]);
+        K(random)(&c[0], 20);
+        L(neg)(&o[0], &c[0], 21);
+        L(neg)(&o[1], &b[1], 33);
+        L(sqr2_add_folded)(&c[0], &a[0], &o[0], &c[1], &b[0], &o[1]);
+        K(check_product)(&c[0], false, 1, pa, pa, &o[0]);
+        K(check_product)(&c[1], false, 1, pb, pb, &o[1]);
+        K(check_range)(&c[1], 15, false);
+        L(mul2_add_folded)(&c[0], &a[0], &b[0], &o[0], &c[1], &b[0], &b[1], &o[1]);
+        K(check_product)(&c[0], false, 1, pa, pb, &o[0]);
+        K(check_product)(&c[1], false, 1, pb, pb + 1, &o[1]);
+        K(check_range)(&c[0], 13, false);
+        K(check_range)(&c[1], 15, false);
         K(dirty)(&a[0]);
         K(dirty)(&b[1]);
         L(mul)(&o[0], &a[0], &b[0]);
@@ -216,12 +229,17 @@ static void K(multiplications)(void)
         L(mul2_add)(&o[0], &a[0], &b[0], &c[0], &o[1], &a[1], &b[1], &c[1]);
         K(check_product)(&o[0], false, 1, pa, pb, &c[0]);
         K(check_product)(&o[1], false, 1, pa + 1, pb + 1, &c[1]);
-        L(mul2_sum)(&o[0], &a[0], &b[0], &a[1], &b[1], &o[1], &a[0], &b[1], &a[1], &b[0]);
-        K(check_product)(&o[0], false, 2, pa, pb, NULL);
-        K(check_range)(&o[0], 4, false);
-        const L_T *swapped[2] = {&b[1], &b[0]};
-        K(check_product)(&o[1], false, 2, pa, swapped, NULL);
-        K(check_range)(&o[1], 4, false);
+        L(product)
+        sums[2] = {{&o[0], {&a[0], &a[1]}, {&b[0], &b[1]}, &c[0], true},
+                   {&o[1], {&a[0], &a[1]}, {&b[1], &b[0]}, &c[1], true}};
+        L(mul2_sum_add)(sums);
+        K(check_product)(&o[0], false, 2, pa, pb, &c[0]);
+        K(check_product)(&o[1], false, 2, pa, swapped, &c[1]);
+        L(mul2_sum_digits)(sums);
+        K(check_product)(&o[0], true, 2, pa, pb, NULL);
+        K(check_product)(&o[1], true, 2, pa, swapped, NULL);
+        K(check_range)(&o[0], 4, true);
+        K(check_range)(&o[1], 4, true);
         /* outputs over inputs */
         L_T want[2] = {a[0], b[1]};
         L(mul2)(&want[0], &a[0], &b[0], &want[1], &a[1], &b[1]);
