@@ -4,23 +4,35 @@
 
 #include <stddef.h>
 
-/* Built from sum_kernel_scalar.c, once per curve and path. */
+/* Built from sum_kernel_scalar.c and sum_kernel_ifma.c, once per curve and path. */
 extern const cuzk_sum_kernel cuzk_bn254_portable_sum_kernel_g1, cuzk_bn254_portable_sum_kernel_g2;
 extern const cuzk_sum_kernel cuzk_bls12_381_portable_sum_kernel_g1,
     cuzk_bls12_381_portable_sum_kernel_g2;
+extern const cuzk_sum_kernel cuzk_bn254_ifma_emulated_sum_kernel_g1,
+    cuzk_bn254_ifma_emulated_sum_kernel_g2;
+extern const cuzk_sum_kernel cuzk_bls12_381_ifma_emulated_sum_kernel_g1,
+    cuzk_bls12_381_ifma_emulated_sum_kernel_g2;
 #if CUZK_HAVE_X86_PATHS
 extern const cuzk_sum_kernel cuzk_bn254_adx_sum_kernel_g1, cuzk_bn254_adx_sum_kernel_g2;
 extern const cuzk_sum_kernel cuzk_bls12_381_adx_sum_kernel_g1, cuzk_bls12_381_adx_sum_kernel_g2;
+extern const cuzk_sum_kernel cuzk_bn254_ifma_sum_kernel_g1, cuzk_bn254_ifma_sum_kernel_g2;
+extern const cuzk_sum_kernel cuzk_bls12_381_ifma_sum_kernel_g1, cuzk_bls12_381_ifma_sum_kernel_g2;
 #endif
 
-/* [path][curve is bls12_381][group]; NULL where a path has no kernel of its own */
+/* [path][curve is bls12_381][group]; NULL where a path is not built */
 static const cuzk_sum_kernel *const kernels[CUZK_CPU_PATH_COUNT][2][2] = {
     [CUZK_CPU_PORTABLE] = {{&cuzk_bn254_portable_sum_kernel_g1, &cuzk_bn254_portable_sum_kernel_g2},
                            {&cuzk_bls12_381_portable_sum_kernel_g1,
                             &cuzk_bls12_381_portable_sum_kernel_g2}},
+    [CUZK_CPU_IFMA_EMULATED] = {{&cuzk_bn254_ifma_emulated_sum_kernel_g1,
+                                 &cuzk_bn254_ifma_emulated_sum_kernel_g2},
+                                {&cuzk_bls12_381_ifma_emulated_sum_kernel_g1,
+                                 &cuzk_bls12_381_ifma_emulated_sum_kernel_g2}},
 #if CUZK_HAVE_X86_PATHS
     [CUZK_CPU_ADX] = {{&cuzk_bn254_adx_sum_kernel_g1, &cuzk_bn254_adx_sum_kernel_g2},
                       {&cuzk_bls12_381_adx_sum_kernel_g1, &cuzk_bls12_381_adx_sum_kernel_g2}},
+    [CUZK_CPU_IFMA] = {{&cuzk_bn254_ifma_sum_kernel_g1, &cuzk_bn254_ifma_sum_kernel_g2},
+                       {&cuzk_bls12_381_ifma_sum_kernel_g1, &cuzk_bls12_381_ifma_sum_kernel_g2}},
 #endif
 };
 
@@ -36,10 +48,5 @@ const cuzk_sum_kernel *cuzk_sum_kernel_get_path(cuzk_curve_id curve, cuzk_group_
 
 const cuzk_sum_kernel *cuzk_sum_kernel_get(cuzk_curve_id curve, cuzk_group_id group)
 {
-    cuzk_cpu_path path = cuzk_cpu_path_get();
-    const cuzk_sum_kernel *kernel = cuzk_sum_kernel_get_path(curve, group, path);
-    if (kernel == NULL && path == CUZK_CPU_IFMA) {
-        kernel = cuzk_sum_kernel_get_path(curve, group, CUZK_CPU_ADX);
-    }
-    return kernel != NULL ? kernel : cuzk_sum_kernel_get_path(curve, group, CUZK_CPU_PORTABLE);
+    return cuzk_sum_kernel_get_path(curve, group, cuzk_cpu_path_get());
 }
