@@ -255,8 +255,10 @@ cuzk_status cuzk_json_next(cuzk_json *json, cuzk_json_token *out, cuzk_error *er
     }
     const queued *q = &s->queue[s->next++];
     json->depth = q->depth;
-    *out = (cuzk_json_token){
-        .kind = q->kind, .offset = q->offset, .text = s->texts + q->text_at, .size = q->size};
+    *out = (cuzk_json_token){.kind = q->kind,
+                             .offset = q->offset,
+                             .text = q->size > 0 ? s->texts + q->text_at : "",
+                             .size = q->size};
     return CUZK_OK;
 }
 
