@@ -147,7 +147,7 @@ cuzk_status cuzk_params_decode(void *out, const cuzk_params *params, cuzk_params
 cuzk_status cuzk_params_check(const cuzk_params *params, cuzk_pool *pool,
                               const cuzk_reporter *reporter, cuzk_error *err)
 {
-    enum { SLICE_POINTS = 1 << 14 };
+    enum { SLICE_POINTS = 1 << 12 };
     cuzk_vk vk;
     CUZK_TRY(cuzk_params_vk(&vk, params, pool, err));
     cuzk_vk_clear(&vk);
