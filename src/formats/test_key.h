@@ -30,6 +30,11 @@ static inline bool cuzk_test_key_is_mark(const uint8_t *data, uint64_t size)
 }
 
 /** Whether the file name (its last path element) says that it is a test key: NAME.test.EXT. */
-bool cuzk_test_key_file_name(const char *path);
+static inline bool cuzk_test_key_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *mark = strstr(slash != NULL ? slash + 1 : path, ".test.");
+    return mark != NULL && mark[strlen(".test.")] != 0;
+}
 
 #endif

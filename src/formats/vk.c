@@ -14,13 +14,6 @@ enum { G1_BYTES = 96, G2_BYTES = 192 };
 
 static_assert(CUZK_VK_HEAD_BYTES == 3 * G1_BYTES + 3 * G2_BYTES + 4, "layout of a .vk file");
 
-bool cuzk_test_key_file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *mark = strstr(slash != NULL ? slash + 1 : path, ".test.");
-    return mark != NULL && mark[6] != 0;
-}
-
 void cuzk_vk_clear(cuzk_vk *vk)
 {
     free(vk->owned);

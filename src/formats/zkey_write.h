@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Writing a Groth16 .zkey piece by piece, in snarkjs's order of sections. All lengths follow from
- * the counts given at the start, so the file need not be seekable and nothing is held in memory. */
+/* Writing a Groth16 .zkey piece by piece. All lengths follow from the counts given at the start, so
+ * the file need not be seekable and nothing is held in memory. */
 #ifndef CUZK_FORMATS_ZKEY_WRITE_H
 #define CUZK_FORMATS_ZKEY_WRITE_H
 
@@ -38,7 +38,7 @@ cuzk_status cuzk_zkey_writer_begin(cuzk_zkey_writer *w, FILE *file, const cuzk_z
 
 /** Append one of the header's n_coeffs coefficients: matrix 0 A, 1 B; value in Montgomery form. The
  *  rows of the public values (A, row n_constraints + i, wire i, value 1) are the caller's to add.
- *  snarkjs's order: by constraint, A before B; then the public rows. */
+ *  The order of snarkjs: by constraint, A before B; then the public rows. */
 void cuzk_zkey_writer_coeff(cuzk_zkey_writer *w, uint32_t matrix, uint32_t row, uint32_t wire,
                             const cuzk_fr *value);
 
