@@ -91,13 +91,6 @@ static void body_pairing_4(bench_state *s, size_t i)
     s->curve->pairing_product(&s->e, s->p, s->q, 4);
 }
 
-/* The empty product: the final exponentiation and little else. */
-static void body_final_exp(bench_state *s, size_t i)
-{
-    (void)i;
-    s->curve->pairing_product(&s->e, s->p, s->q, 0);
-}
-
 static void body_gt_mul(bench_state *s, size_t i)
 {
     (void)i;
@@ -204,7 +197,6 @@ int main(int argc, char **argv)
     row(&s, "", "pairing_1", body_pairing_1, 2, runs, only);
     row(&s, "", "pairing_3", body_pairing_3, 2, runs, only);
     row(&s, "", "pairing_4", body_pairing_4, 2, runs, only);
-    row(&s, "", "final_exp", body_final_exp, 2, runs, only);
     curve->pairing_product(&s.e, s.p, s.q, 1);
     row(&s, "", "gt_mul", body_gt_mul, 100, runs, only);
     row(&s, "", "gt_pow", body_gt_pow, 4, runs, only);

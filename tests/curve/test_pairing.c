@@ -231,6 +231,44 @@ static void test_infinity(void **state)
     assert_true(curve->gt_is_one(&e));
 }
 
+/* e(P, Q)·e(-P, Q) = 1: the sum of a valid proof's equation, and a 1 inside the final power. */
+static void test_cancels(void **state)
+{
+    const cuzk_curve *curve = curve_of(state);
+    const cuzk_group *g1 = &curve->g[CUZK_G1], *g2 = &curve->g[CUZK_G2];
+    uint64_t seed = test_seed();
+    for (int i = 0; i < 5; i++) {
+        uint8_t ps[3 * 96], qs[3 * 192];
+        cuzk_gt e;
+        cuzk_affine p, q;
+        cuzk_jac sum, t;
+        test_random_point(g1, curve, &p, &seed);
+        test_random_point(g2, curve, &q, &seed);
+        g1->affine_neg(ps, &p);
+        memcpy(ps + g1->affine_bytes, &p, g1->affine_bytes);
+        memcpy(qs, &q, g2->affine_bytes);
+        memcpy(qs + g2->affine_bytes, &q, g2->affine_bytes);
+        curve->pairing_product(&e, ps, qs, 2);
+        assert_true(curve->gt_is_one(&e));
+        /* e(P, Q)·e(P, Q')·e(-P, Q + Q') = 1 */
+        test_random_point(g2, curve, qs + g2->affine_bytes, &seed);
+        g2->from_affine(&sum, qs);
+        g2->from_affine(&t, qs + g2->affine_bytes);
+        g2->add(&sum, &sum, &t);
+        g2->to_affine(qs + 2 * g2->affine_bytes, &sum);
+        memcpy(ps, &p, g1->affine_bytes);
+        g1->affine_neg(ps + 2 * g1->affine_bytes, &p);
+        curve->pairing_product(&e, ps, qs, 3);
+        assert_true(curve->gt_is_one(&e));
+        g1->from_affine(&t, &p);
+        g1->dbl(&t, &t);
+        g1->to_affine(ps, &t);
+        curve->pairing_product(&e, ps, qs, 3);
+        assert_int_equal(curve->gt_is_one(&e),
+                         g1->affine_is_infinity(&p) || g2->affine_is_infinity(&q));
+    }
+}
+
 static void test_paths_agree(void **state)
 {
     cuzk_curve_id id = *(const cuzk_curve_id *)*state;
@@ -262,8 +300,9 @@ static void test_paths_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FOR_BOTH(test_noble),   FOR_BOTH(test_snarkjs),  FOR_BOTH(test_bilinear),
-        FOR_BOTH(test_product), FOR_BOTH(test_infinity), FOR_BOTH(test_paths_agree),
+        FOR_BOTH(test_noble),       FOR_BOTH(test_snarkjs),  FOR_BOTH(test_bilinear),
+        FOR_BOTH(test_product),     FOR_BOTH(test_infinity), FOR_BOTH(test_cancels),
+        FOR_BOTH(test_paths_agree),
     };
     if (!test_path_supported()) {
         return 77;
