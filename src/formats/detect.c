@@ -120,66 +120,32 @@ cuzk_format cuzk_format_detect(const uint8_t *data, uint64_t size)
     return detect_json(data, size);
 }
 
-static const char *words(cuzk_format format)
-{
-    switch (format) {
-    case CUZK_FORMAT_UNKNOWN:
-    case CUZK_FORMAT_EMPTY:
-        break;
-    case CUZK_FORMAT_ZKEY:
-        return "a zkey file (circom proving key)";
-    case CUZK_FORMAT_WTNS:
-        return "a wtns file (circom witness)";
-    case CUZK_FORMAT_R1CS:
-        return "an r1cs file (circom constraints)";
-    case CUZK_FORMAT_PTAU:
-        return "a ptau file (powers of tau)";
-    case CUZK_FORMAT_PARAMS:
-        return "a params file (bellperson proving key)";
-    case CUZK_FORMAT_VK:
-        return "a vk file (bellperson verifying key)";
-    case CUZK_FORMAT_PROOF:
-        return "a binary proof";
-    case CUZK_FORMAT_VK_JSON:
-        return "a verification key (JSON)";
-    case CUZK_FORMAT_PROOF_JSON:
-        return "a proof (JSON)";
-    case CUZK_FORMAT_PUBLIC_JSON:
-        return "a list of public values (JSON)";
-    case CUZK_FORMAT_JSON:
-        return "a JSON file";
-    case CUZK_FORMAT_RAW_WITNESS:
-        return "a raw witness dump without header";
-    case CUZK_FORMAT_GZIP:
-        return "a gzip file (unpack it first)";
-    case CUZK_FORMAT_HTML:
-        return "an HTML page";
-    }
-    return NULL;
-}
+/* Short name, and how a message calls such a file. */
+static const struct {
+    const char *name;
+    const char *words;
+} texts[] = {
+    [CUZK_FORMAT_UNKNOWN] = {"unknown", NULL},
+    [CUZK_FORMAT_EMPTY] = {"empty", NULL},
+    [CUZK_FORMAT_ZKEY] = {"zkey", "a zkey file (circom proving key)"},
+    [CUZK_FORMAT_WTNS] = {"wtns", "a wtns file (circom witness)"},
+    [CUZK_FORMAT_R1CS] = {"r1cs", "an r1cs file (circom constraints)"},
+    [CUZK_FORMAT_PTAU] = {"ptau", "a ptau file (powers of tau)"},
+    [CUZK_FORMAT_PARAMS] = {"params", "a params file (bellperson proving key)"},
+    [CUZK_FORMAT_VK] = {"vk", "a vk file (bellperson verifying key)"},
+    [CUZK_FORMAT_PROOF] = {"proof", "a binary proof"},
+    [CUZK_FORMAT_VK_JSON] = {"verification_key.json", "a verification key (JSON)"},
+    [CUZK_FORMAT_PROOF_JSON] = {"proof.json", "a proof (JSON)"},
+    [CUZK_FORMAT_PUBLIC_JSON] = {"public.json", "a list of public values (JSON)"},
+    [CUZK_FORMAT_JSON] = {"json", "a JSON file"},
+    [CUZK_FORMAT_RAW_WITNESS] = {"raw witness", "a raw witness dump without header"},
+    [CUZK_FORMAT_GZIP] = {"gzip", "a gzip file (unpack it first)"},
+    [CUZK_FORMAT_HTML] = {"html", "an HTML page"},
+};
 
 const char *cuzk_format_name(cuzk_format format)
 {
-    static const char *const names[] = {
-        [CUZK_FORMAT_UNKNOWN] = "unknown",
-        [CUZK_FORMAT_EMPTY] = "empty",
-        [CUZK_FORMAT_ZKEY] = "zkey",
-        [CUZK_FORMAT_WTNS] = "wtns",
-        [CUZK_FORMAT_R1CS] = "r1cs",
-        [CUZK_FORMAT_PTAU] = "ptau",
-        [CUZK_FORMAT_PARAMS] = "params",
-        [CUZK_FORMAT_VK] = "vk",
-        [CUZK_FORMAT_PROOF] = "proof",
-        [CUZK_FORMAT_VK_JSON] = "verification_key.json",
-        [CUZK_FORMAT_PROOF_JSON] = "proof.json",
-        [CUZK_FORMAT_PUBLIC_JSON] = "public.json",
-        [CUZK_FORMAT_JSON] = "json",
-        [CUZK_FORMAT_RAW_WITNESS] = "raw witness",
-        [CUZK_FORMAT_GZIP] = "gzip",
-        [CUZK_FORMAT_HTML] = "html",
-    };
-    size_t i = (size_t)format;
-    return i < sizeof names / sizeof names[0] ? names[i] : "unknown";
+    return texts[format].name;
 }
 
 void cuzk_format_describe(char *out, size_t out_size, const uint8_t *data, uint64_t size)
@@ -190,7 +156,7 @@ void cuzk_format_describe(char *out, size_t out_size, const uint8_t *data, uint6
         return;
     }
     if (format != CUZK_FORMAT_UNKNOWN) {
-        snprintf(out, out_size, "this is %s", words(format));
+        snprintf(out, out_size, "this is %s", texts[format].words);
         return;
     }
     char hex[2 * 4 + 1] = "";

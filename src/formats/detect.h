@@ -31,7 +31,7 @@ typedef enum {
  *  fields of a .params file, the first keys of a JSON object); no allocation. */
 cuzk_format cuzk_format_detect(const uint8_t *data, uint64_t size);
 
-/** Short name: "zkey", "wtns", "verification_key.json", … "unknown". */
+/** Short name of one of the formats above: "zkey", "wtns", "verification_key.json", … "unknown". */
 const char *cuzk_format_name(cuzk_format format);
 
 /** Write "this is a wtns file (circom witness)" or the like, with the first bytes when the kind is

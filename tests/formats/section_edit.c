@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HEADER = 12, SECTIONS_MAX = 32 };
+enum { HEADER = 12, SECTIONS_MAX = 128 };
 
 typedef struct {
     uint64_t begin; /* of the section's header */
