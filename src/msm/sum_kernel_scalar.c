@@ -8,6 +8,14 @@
  * pair: 12 cover the latency of main memory. */
 #define PREFETCH_PAIRS 12
 
+/* Pairs whose second pass is made step by step together, so that neighbouring multiplications do
+ * not wait for each other: 8 are 3 % faster than 4, 4 are 8 % faster than one. */
+#define BLOCK 8
+
+/* Points taken at once. 2048 of the largest kind and their products are about 1 MiB; 1024 cost 2 %
+ * more for inversions, 4096 of G1 gain nothing. */
+#define CHUNK 2048
+
 enum how { ADD, DOUBLE, CANCEL, TAKE_A, TAKE_B };
 
 /* Two entries (index << 1 | negate) and the place of their sum. */
@@ -40,13 +48,11 @@ static CUZK_ALWAYS_INLINE void prefetch(const char *p, size_t n_bytes)
 #define KN(name) g1_sum_##name
 #define CF(name) fp_##name
 #define CF_TYPE  fp
-#define CHUNK    4096
 #include "msm/sum_kernel_scalar_tmpl.h"
 
 #define KN(name) g2_sum_##name
 #define CF(name) fp2_##name
 #define CF_TYPE  fp2
-#define CHUNK    2048
 #include "msm/sum_kernel_scalar_tmpl.h"
 
 const cuzk_sum_kernel CUZK_INSTANCE(sum_kernel_g1) = {

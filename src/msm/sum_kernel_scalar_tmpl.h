@@ -4,7 +4,6 @@
  * A re-includable header; sum_kernel_scalar.c binds
  *   KN(name)   the prefix of every type and function
  *   CF(name)   fp_##name or fp2_##name, CF_TYPE the type: the coordinate field
- *   CHUNK      points taken at once, so that a chunk's points and products stay in L2
  *
  * A kernel point is the packed affine point itself, all zero for infinity. Segments are taken in
  * chunks; inside a chunk every round halves all segments by adding neighbours, with one inversion
@@ -94,26 +93,23 @@ static uint8_t KN(classify)(CF_TYPE *dx, const char *bases, const struct pair *p
  * product of all. */
 static void KN(products)(CF_TYPE *product, KN(workspace) * w, const char *bases)
 {
-    CF_TYPE acc;
-    CF(set_one)(&acc);
+    CF(set_one)(product);
     for (size_t k = 0; k < w->n_pairs; k++) {
         const struct pair *pair = &w->pairs[k];
         if (k + PREFETCH_PAIRS < w->n_pairs) {
             prefetch(KN(at)(bases, pair[PREFETCH_PAIRS].a), sizeof(KN(point)));
             prefetch(KN(at)(bases, pair[PREFETCH_PAIRS].b), sizeof(KN(point)));
         }
-        CF_TYPE ax, bx, dx;
+        CF_TYPE ax, bx, *dx = &w->divisor[k];
         CF(load)(&ax, KN(at)(bases, pair->a));
         CF(load)(&bx, KN(at)(bases, pair->b));
-        CF(sub)(&dx, &bx, &ax);
+        CF(sub)(dx, &bx, &ax);
         /* The first word of each tells all but one in 2^62 of the ordinary pairs. */
-        bool maybe = first_word(&ax) == 0 || first_word(&bx) == 0 || first_word(&dx) == 0;
-        w->how[k] = __builtin_expect(maybe, 0) ? KN(classify)(&dx, bases, pair) : ADD;
-        w->divisor[k] = dx;
-        w->prefix[k] = acc;
-        CF(mul)(&acc, &acc, &dx);
+        bool maybe = first_word(&ax) == 0 || first_word(&bx) == 0 || first_word(dx) == 0;
+        w->how[k] = __builtin_expect(maybe, 0) ? KN(classify)(dx, bases, pair) : ADD;
+        w->prefix[k] = *product;
+        CF(mul)(product, product, dx);
     }
-    *product = acc;
 }
 
 /* o = a + b with the slope given: x = slope² - ax - bx, y = slope (ax - x) - ay. */
@@ -156,26 +152,64 @@ static void KN(finish_exact)(KN(point) * o, uint8_t how, const CF_TYPE *inverse,
     }
 }
 
-/* Second pass, from the last pair to the first; inverse holds 1/product and is used up. */
-static CUZK_ALWAYS_INLINE void KN(quotients)(KN(point) * out, CF_TYPE *inverse, KN(workspace) * w,
-                                             const char *bases, bool with_sign)
+/* Second pass for the one pair k. inverse: of its chain's product up to and with it; then without.
+ */
+static void KN(quotient)(KN(point) * out, CF_TYPE *inverse, const KN(workspace) * w, size_t k,
+                         const char *bases)
 {
-    for (size_t k = w->n_pairs; k-- > 0;) {
-        const struct pair *pair = &w->pairs[k];
-        CF_TYPE slope, ax, ay, bx, by;
-        CF(mul)(&slope, inverse, &w->prefix[k]);
-        CF(mul)(inverse, inverse, &w->divisor[k]);
-        if (__builtin_expect(w->how[k] != ADD, 0)) {
-            KN(finish_exact)(&out[pair->out], w->how[k], &slope, bases, pair);
-            continue;
-        }
-        CF(load)(&ax, KN(at)(bases, pair->a));
-        CF(load)(&bx, KN(at)(bases, pair->b));
-        KN(load_y)(&ay, bases, pair->a, with_sign);
-        KN(load_y)(&by, bases, pair->b, with_sign);
-        CF(sub)(&by, &by, &ay);
-        CF(mul)(&slope, &slope, &by);
-        KN(chord)(&out[pair->out], &slope, &ax, &ay, &bx);
+    const struct pair *pair = &w->pairs[k];
+    CF_TYPE slope, ax, ay, bx, by;
+    CF(mul)(&slope, inverse, &w->prefix[k]);
+    CF(mul)(inverse, inverse, &w->divisor[k]);
+    if (w->how[k] != ADD) {
+        KN(finish_exact)(&out[pair->out], w->how[k], &slope, bases, pair);
+        return;
+    }
+    CF(load)(&ax, KN(at)(bases, pair->a));
+    CF(load)(&bx, KN(at)(bases, pair->b));
+    KN(load_y)(&ay, bases, pair->a, true);
+    KN(load_y)(&by, bases, pair->b, true);
+    CF(sub)(&by, &by, &ay);
+    CF(mul)(&slope, &slope, &by);
+    KN(chord)(&out[pair->out], &slope, &ax, &ay, &bx);
+}
+
+/* Second pass for the BLOCK pairs from k on, all of them ordinary, the last first. Each step is
+ * made for all pairs before the next one: the steps of one pair depend on each other. */
+static CUZK_ALWAYS_INLINE void KN(quotients)(KN(point) * out, CF_TYPE *inverse,
+                                             const KN(workspace) * w, size_t k, const char *bases,
+                                             bool with_sign)
+{
+    const struct pair *pair = &w->pairs[k];
+    for (size_t j = 1; j <= BLOCK && j <= k; j++) { /* the next ones */
+        prefetch(KN(at)(bases, w->pairs[k - j].a), sizeof(KN(point)));
+        prefetch(KN(at)(bases, w->pairs[k - j].b), sizeof(KN(point)));
+    }
+    CF_TYPE slope[BLOCK], ax[BLOCK], ay[BLOCK], bx[BLOCK], t[BLOCK];
+    for (size_t j = BLOCK; j-- > 0;) {
+        CF(mul)(&slope[j], inverse, &w->prefix[k + j]);
+        CF(mul)(inverse, inverse, &w->divisor[k + j]);
+    }
+    for (size_t j = 0; j < BLOCK; j++) {
+        CF(load)(&ax[j], KN(at)(bases, pair[j].a));
+        CF(load)(&bx[j], KN(at)(bases, pair[j].b));
+        KN(load_y)(&ay[j], bases, pair[j].a, with_sign);
+        KN(load_y)(&t[j], bases, pair[j].b, with_sign);
+        CF(sub)(&t[j], &t[j], &ay[j]);
+        CF(mul)(&slope[j], &slope[j], &t[j]);
+    }
+    for (size_t j = 0; j < BLOCK; j++) {
+        CF(sqr)(&t[j], &slope[j]);
+    }
+    for (size_t j = 0; j < BLOCK; j++) {
+        KN(point) *o = &out[pair[j].out];
+        CF(sub)(&t[j], &t[j], &ax[j]);
+        CF(sub)(&o->x, &t[j], &bx[j]);
+        CF(sub)(&t[j], &ax[j], &o->x);
+        CF(mul)(&t[j], &t[j], &slope[j]);
+    }
+    for (size_t j = 0; j < BLOCK; j++) {
+        CF(sub)(&out[pair[j].out].y, &t[j], &ay[j]);
     }
 }
 
@@ -188,10 +222,23 @@ static void KN(add_pairs)(KN(point) * out, KN(workspace) * w, const char *bases,
     }
     KN(products)(&product, w, bases);
     CF(inv)(&product, &product);
-    if (with_sign) {
-        KN(quotients)(out, &product, w, bases, true);
-    } else {
-        KN(quotients)(out, &product, w, bases, false);
+    size_t k = w->n_pairs;
+    while (k > 0) {
+        bool ordinary = k >= BLOCK;
+        for (size_t j = 1; ordinary && j <= BLOCK; j++) {
+            ordinary = w->how[k - j] == ADD;
+        }
+        if (!ordinary) {
+            k--;
+            KN(quotient)(out, &product, w, k, bases);
+            continue;
+        }
+        k -= BLOCK;
+        if (with_sign) {
+            KN(quotients)(out, &product, w, k, bases, true);
+        } else {
+            KN(quotients)(out, &product, w, k, bases, false);
+        }
     }
 }
 
@@ -296,4 +343,3 @@ static void KN(to_affine)(void *out, const void *points, size_t n)
 #undef KN
 #undef CF
 #undef CF_TYPE
-#undef CHUNK
