@@ -141,10 +141,11 @@ static CUZK_HD CUZK_ALWAYS_INLINE void F(sqr_wide)(uint64_t *w, const uint64_t *
 /** o = w/R mod p, reduced, for w below 0.9·p·R. */
 static CUZK_HD CUZK_ALWAYS_INLINE void F(redc_wide)(F_T *o, const uint64_t *w)
 {
+    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
+    CUZK_FIELD_CHECK((cuzk_u128)w[2 * F_LIMBS - 1] * 10 <= (cuzk_u128)p[F_LIMBS - 1] * 9);
 #if F_WITH_ADX
     F_ADX(redc)(o->l, w, w + F_LIMBS, &F(adx_field));
 #else
-    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
     cuzk_mont_redc_portable(o->l, w, p, F_C(N0), F_LIMBS);
 #endif
     CUZK_FIELD_CHECK(F(is_reduced)(o));

@@ -22,7 +22,7 @@
 #include "base/status.h"
 #define CUZK_FIELD_CHECK(cond) CUZK_ASSERT(cond)
 #else
-#define CUZK_FIELD_CHECK(cond) ((void)0)
+#define CUZK_FIELD_CHECK(cond) ((void)sizeof((cond) ? 1 : 0))
 #endif
 
 /* The ifma path uses the scalar code of adx for single elements. */
