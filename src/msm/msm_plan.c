@@ -2,8 +2,8 @@
 /* Cost model and workspace layout of cuzk_msm.
  *
  * Costs are counted in additions of the tree, for each window: one a nonzero digit, about two a
- * bucket that is in use for the reduction, and a constant for the passes over the counters and the
- * last additions. */
+ * bucket that is in use for the reduction, a little for every bucket, in use or not, and a constant
+ * for the passes over the counters and the last additions. */
 #include "msm/msm_plan.h"
 
 /* Workspace that the windows of a group may take: more windows at once give larger batches in the
@@ -77,7 +77,7 @@ static void lay_out(cuzk_msm_layout *l, size_t n, size_t n_queries, size_t point
 /* Additions of a tile. lengths: as counted by cuzk_msm_scan. */
 static double cost(const cuzk_msm_layout *l, const uint32_t *lengths)
 {
-    const double per_digit = 1.0, per_bucket = 2.2, per_window = 60.0;
+    const double per_digit = 1.0, per_bucket = 2.2, per_slot = 0.07, per_window = 60.0;
     double total = 0, longer = 0;
     double n_buckets = (double)((size_t)1 << (l->bits - 1));
     unsigned length = CUZK_MSM_LENGTHS;
@@ -85,7 +85,7 @@ static double cost(const cuzk_msm_layout *l, const uint32_t *lengths)
         while (length > w * l->bits + 1) { /* shorter ones have no digit here, nearly */
             longer += lengths[--length];
         }
-        total += per_digit * longer + per_window +
+        total += per_digit * longer + per_window + per_slot * n_buckets +
                  per_bucket * (longer < n_buckets ? longer : n_buckets);
     }
     return total;
