@@ -94,6 +94,24 @@ V8_FN void L(sub)(L_T *o, const L_T *a, const L_T *b, uint64_t times)
     }
 }
 
+/** The limbs of times·p, carried, for L(sub_limbs). */
+static inline __attribute__((unused)) void L(multiple_limbs)(uint64_t *o, uint64_t times)
+{
+    for (int j = 0; j < L_N; j++) {
+        o[j] = L(multiple)(times, j);
+    }
+}
+
+/** o = a - b + k, raw; k in limbs in memory, which costs less than a constant where many vectors
+ *  are in use. */
+V8_FN void L(sub_limbs)(L_T *o, const L_T *a, const L_T *b, const uint64_t *k)
+{
+    V8_UNROLL
+    for (int j = 0; j < L_N; j++) {
+        o->l[j] = v8_add(v8_sub(a->l[j], b->l[j]), v8_broadcast(&k[j]));
+    }
+}
+
 /** o = times·p - a, raw; times a constant. */
 V8_FN void L(neg)(L_T *o, const L_T *a, uint64_t times)
 {

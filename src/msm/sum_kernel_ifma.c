@@ -32,6 +32,7 @@ enum {
  *
  * Every product then stays below 3 p (a·b/R52 + 2 p), sums of two products below 27 p. */
 enum {
+    SLOPE_TIMES = 3, /* more than a slope */
 #if FPX8_LIMBS == 5
     DX_TIMES = 7,   /* more than any x */
     X3_TIMES = 14,  /* more than the sum of two x, by at least p */
@@ -48,6 +49,30 @@ enum {
     OUT_Y_TIMES = 128
 #endif
 };
+
+/* Limbs of some of these multiples of p, in memory: vector instructions read them from there at no
+ * cost, while constants would be built in scalar registers again and again. */
+typedef struct {
+    uint64_t dx[FPX8_LIMBS], x3[FPX8_LIMBS], dy[FPX8_LIMBS], neg[FPX8_LIMBS], slope[FPX8_LIMBS];
+} multiples;
+
+static void multiples_set(multiples *m)
+{
+    fpx8_multiple_limbs(m->dx, DX_TIMES);
+    fpx8_multiple_limbs(m->x3, X3_TIMES);
+    fpx8_multiple_limbs(m->dy, DY_TIMES);
+    fpx8_multiple_limbs(m->neg, NEG_TIMES);
+    fpx8_multiple_limbs(m->slope, SLOPE_TIMES);
+}
+
+/* o = k - a, raw. */
+V8_FN void neg_limbs(fpx8 *o, const fpx8 *a, const uint64_t *k)
+{
+    V8_UNROLL
+    for (int j = 0; j < FPX8_LIMBS; j++) {
+        o->l[j] = v8_sub(v8_broadcast(&k[j]), a->l[j]);
+    }
+}
 
 /* A step of a batch: exceptional lanes of the sum of two rows of points. */
 typedef struct {
@@ -120,6 +145,17 @@ V8_FN void gather_words(v8 *w, const uint64_t *tags, size_t first)
     for (int j = 0; j < 8; j++) {
         w[j] = r[j];
     }
+}
+
+/* The lanes of m whose records are zero throughout. */
+V8_NOINLINE v8_mask zero_records(v8_mask m, const uint64_t *tags, size_t record_bytes)
+{
+    for (int j = 0; j < 8; j++) {
+        if (m >> j & 1 && memcmp(sum_tag_record(tags[j]), sum_zero_record, record_bytes) != 0) {
+            m &= (v8_mask) ~(1 << j);
+        }
+    }
+    return m;
 }
 
 /* Words 0 … 7 of eight records, record j at out[j] + offset. */

@@ -62,6 +62,7 @@ typedef struct {
     fpx8 prefix[KN(BATCH) + KN(CHAINS)]; /* prefix[k]: product of the divisors before step k */
     KN(step) steps[KN(BATCH)];
     KN(block) blocks[SUM_BLOCKS_MAX + 1]; /* the last one is for steps that pad a batch */
+    multiples times;
     step_marks marks[KN(BATCH)];
     step_rows list[SUM_ROWS_MAX / 2 + KN(CHAINS)]; /* the steps of a round */
     const step_rows *rows;                         /* those of the batch in work */
@@ -130,17 +131,9 @@ V8_FN v8_mask KN(infinite_lanes)(const KN(coord) * x, const uint64_t *tags, size
             any = v8_or(any, x->c[c].l[j]);
         }
     }
-    v8_mask zero = v8_testn(any, any), infinite = 0;
-    if (__builtin_expect(zero != 0, 0)) {
-        /* some curves have points with x = 0: the whole record decides */
-        for (int j = 0; j < 8; j++) {
-            if (zero >> j & 1 &&
-                memcmp(sum_tag_record(tags[j]), sum_zero_record, record_bytes) == 0) {
-                infinite |= (v8_mask)(1 << j);
-            }
-        }
-    }
-    return infinite;
+    v8_mask zero = v8_testn(any, any);
+    /* some curves have points with x = 0: the whole record decides */
+    return __builtin_expect(zero != 0, 0) ? zero_records(zero, tags, record_bytes) : 0;
 }
 
 V8_FN size_t KN(record_bytes)(point_source from)
@@ -254,7 +247,7 @@ V8_FN void KN(forward_step)(KN(workspace) * ws, point_source from, const struct 
     }
     V8_UNROLL
     for (int c = 0; c < KD; c++) {
-        fpx8_sub(&dx.c[c], &xb->c[c], &xa->c[c], DX_TIMES);
+        fpx8_sub_limbs(&dx.c[c], &xb->c[c], &xa->c[c], ws->times.dx);
     }
     KN(keep_dx)(&ws->steps[k], &dx, m.a_infinite | m.b_infinite);
     ws->marks[k] = m;
@@ -393,9 +386,9 @@ V8_FN void KN(prepare)(KN(work) * w, const KN(workspace) * ws, point_source from
     V8_UNROLL
     for (int c = 0; c < KD; c++) {
         fpx8_add(&w->xa_minus.c[c], &w->xa->c[c], &xb->c[c]);
-        fpx8_neg(&w->xa_minus.c[c], &w->xa_minus.c[c], X3_TIMES);
+        neg_limbs(&w->xa_minus.c[c], &w->xa_minus.c[c], ws->times.x3);
         fpx8_neg(&w->ya_minus.c[c], &pya->c[c], 0);
-        fpx8_sub(&w->numerator.c[c], &yb->c[c], &pya->c[c], DY_TIMES);
+        fpx8_sub_limbs(&w->numerator.c[c], &yb->c[c], &pya->c[c], ws->times.dy);
     }
     v8_mask doubled = ws->marks[k].doubled;
     if (__builtin_expect(doubled != 0, 0)) {
@@ -414,15 +407,17 @@ V8_FN void KN(prepare)(KN(work) * w, const KN(workspace) * ws, point_source from
 /* The products of two steps, in the order of the backward pass; between two calls with the same
  * steps those of the other steps come. */
 #if KD == 1
-V8_FN void KN(slopes)(KN(work) * w, KN(step) * s)
+V8_FN void KN(slopes)(KN(work) * w, KN(step) * s, const multiples *times)
 {
     (void)s;
+    (void)times;
     fpx8_mul2(&w[0].slope.c[0], &w[0].numerator.c[0], &w[0].inverse, &w[1].slope.c[0],
               &w[1].numerator.c[0], &w[1].inverse);
 }
 
-V8_FN void KN(x_sums)(KN(work) * w)
+V8_FN void KN(x_sums)(KN(work) * w, const multiples *times)
 {
+    (void)times;
 #if FPX8_LIMBS == 5
     fpx8_sqr2_add_folded(&w[0].x3.c[0], &w[0].slope.c[0], &w[0].xa_minus.c[0], &w[1].x3.c[0],
                          &w[1].slope.c[0], &w[1].xa_minus.c[0]);
@@ -432,19 +427,20 @@ V8_FN void KN(x_sums)(KN(work) * w)
 #endif
 }
 
-V8_FN void KN(y_sums)(KN(coord) * y0, KN(coord) * y1, KN(work) * w)
+V8_FN void KN(y_sums)(KN(coord) * y0, KN(coord) * y1, KN(work) * w, const multiples *times)
 {
+    (void)times;
     fpx8_mul2_add(&y0->c[0], &w[0].slope.c[0], &w[0].difference.c[0], &w[0].ya_minus.c[0],
                   &y1->c[0], &w[1].slope.c[0], &w[1].difference.c[0], &w[1].ya_minus.c[0]);
 }
 #else
 /* numerator·conj(dx), then times the inverse of the norm. */
-V8_FN void KN(slopes)(KN(work) * w, KN(step) * s)
+V8_FN void KN(slopes)(KN(work) * w, KN(step) * s, const multiples *times)
 {
     for (int i = 0; i < 2; i++) {
         fpx8 minus;
         const KN(coord) *n = &w[i].numerator;
-        fpx8_neg(&minus, &s[i].dx.c[1], NEG_TIMES);
+        neg_limbs(&minus, &s[i].dx.c[1], times->neg);
         fpx8_carry_digits(&minus);
         const fpx8_product p[2] = {
             {&w[i].slope.c[0], {&n->c[0], &n->c[1]}, {&s[i].dx.c[0], &s[i].dx.c[1]}, NULL, false},
@@ -458,13 +454,13 @@ V8_FN void KN(slopes)(KN(work) * w, KN(step) * s)
 }
 
 /* (λ0 + λ1)(λ0 - λ1) and 2λ0·λ1. */
-V8_FN void KN(x_sums)(KN(work) * w)
+V8_FN void KN(x_sums)(KN(work) * w, const multiples *times)
 {
     for (int i = 0; i < 2; i++) {
         fpx8 sum, difference, twice;
         const fpx8 *l = w[i].slope.c;
         fpx8_add(&sum, &l[0], &l[1]);
-        fpx8_sub(&difference, &l[0], &l[1], 3);
+        fpx8_sub_limbs(&difference, &l[0], &l[1], times->slope);
         fpx8_add(&twice, &l[0], &l[0]);
         fpx8_carry_digits(&sum);
         fpx8_carry_digits(&difference);
@@ -479,13 +475,13 @@ V8_FN void KN(x_sums)(KN(work) * w)
     }
 }
 
-V8_FN void KN(y_sums)(KN(coord) * y0, KN(coord) * y1, KN(work) * w)
+V8_FN void KN(y_sums)(KN(coord) * y0, KN(coord) * y1, KN(work) * w, const multiples *times)
 {
     KN(coord) * y[2] = {y0, y1};
     for (int i = 0; i < 2; i++) {
         fpx8 minus;
         const fpx8 *l = w[i].slope.c, *d = w[i].difference.c;
-        fpx8_neg(&minus, &l[1], 3);
+        neg_limbs(&minus, &l[1], times->slope);
         fpx8_carry_digits(&minus);
         const fpx8_product p[2] = {
             {&y[i]->c[0], {&d[0], &d[1]}, {&l[0], &minus}, &w[i].ya_minus.c[0], true},
@@ -547,10 +543,10 @@ V8_FN void KN(backward)(KN(workspace) * ws, point_source from, const struct sum_
                              &inverse[i + 1], &s[i + 1].divisor);
         }
         for (int i = 0; i < KN(CHAINS); i += 2) {
-            KN(slopes)(&w[i], &s[i]);
+            KN(slopes)(&w[i], &s[i], &ws->times);
         }
         for (int i = 0; i < KN(CHAINS); i += 2) {
-            KN(x_sums)(&w[i]);
+            KN(x_sums)(&w[i], &ws->times);
         }
         KN(coord) xa[KN(CHAINS)]; /* the sum may lie where a lies */
         for (int i = 0; i < KN(CHAINS); i++) {
@@ -560,7 +556,7 @@ V8_FN void KN(backward)(KN(workspace) * ws, point_source from, const struct sum_
             }
             V8_UNROLL
             for (int c = 0; c < KD; c++) {
-                fpx8_sub(&w[i].difference.c[c], &w[i].xa->c[c], &w[i].x3.c[c], DX_TIMES);
+                fpx8_sub_limbs(&w[i].difference.c[c], &w[i].xa->c[c], &w[i].x3.c[c], ws->times.dx);
                 fpx8_carry_digits(&w[i].difference.c[c]);
             }
             o->x = w[i].x3;
@@ -569,7 +565,7 @@ V8_FN void KN(backward)(KN(workspace) * ws, point_source from, const struct sum_
         for (int i = 0; i < KN(CHAINS); i += 2) {
             KN(y_sums)
             (&ws->blocks[ws->rows[k + (size_t)i].out].y,
-             &ws->blocks[ws->rows[k + (size_t)i + 1].out].y, &w[i]);
+             &ws->blocks[ws->rows[k + (size_t)i + 1].out].y, &w[i], &ws->times);
         }
         for (int i = 0; i < KN(CHAINS); i++) {
             if (__builtin_expect(any_marks(&ws->marks[k + (size_t)i]), 0)) {
@@ -762,6 +758,7 @@ static void KN(segment_sums)(void *out, const void *bases, bool bases_are_kernel
     }
     memset(&ws->blocks[SUM_BLOCKS_MAX], 0, sizeof ws->blocks[0]);
     ws->infinite[SUM_BLOCKS_MAX] = 0xff;
+    multiples_set(&ws->times);
     fetch_ahead_set(&ws->ahead, bases, stride);
 
     /* one plan ahead, so that its points are fetched while the one before it is added up */
