@@ -11,31 +11,40 @@ stage() {
     printf '\n== %s (%ss so far)\n' "$1" "$SECONDS"
 }
 
-build_and_test() { # build_and_test PRESET [ctest options]
-    local preset=$1
-    shift
-    cmake --preset "$preset" >/dev/null
-    cmake --build --preset "$preset" -j "$jobs"
-    ctest --preset "$preset" -j "$jobs" --no-tests=error "$@"
+# build_and_test PRESET [LABEL]: with a label, only the programs of the tests that carry it
+build_and_test() {
+    local preset=$1 label=${2:-} targets=()
+    cmake --preset "$preset" >"build/configure-$preset.log"
+    if [ -n "$label" ]; then
+        mapfile -t targets < <(ctest --preset "$preset" -L "$label" --show-only=json-v1 | python3 -c '
+import json, os, sys
+root = os.path.realpath(sys.argv[1]) + "/"
+tests = json.load(sys.stdin)["tests"]
+words = {w for t in tests for w in t.get("command", [])}
+print("\n".join(sorted(w[len(root):] for w in words if w.startswith(root))))' "build/$preset")
+        label="-L $label"
+    fi
+    ninja -C "build/$preset" -j "$jobs" "${targets[@]}" >"build/build-$preset.log" ||
+        { tail -40 "build/build-$preset.log"; return 1; }
+    # shellcheck disable=SC2086
+    ctest --preset "$preset" -j "$jobs" --no-tests=error $label
 }
 
+mkdir -p build
 stage "release build: every test"
 build_and_test release
 
 stage "snarkjs and noble: the same answers from programs that share no code with ours"
 tests/peers/run.sh build/release
 
-stage "verify build: every representation promise checked"
-build_and_test verify -LE slow
-
-stage "address and undefined-behaviour sanitizers: decoders, library, command line"
-build_and_test asan -LE slow
+stage "address and undefined-behaviour sanitizers, every representation promise checked"
+build_and_test asan sanitize
 
 stage "thread sanitizer: pool, concurrent proofs"
-build_and_test tsan -L threads
+build_and_test tsan threads
 
 stage "aarch64 under emulation: the portable path"
-build_and_test aarch64 -L portable
+build_and_test aarch64 portable
 
 stage "fuzz targets, $fuzz_seconds s each"
 tools/fuzz.sh "$fuzz_seconds"
