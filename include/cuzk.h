@@ -51,15 +51,28 @@ typedef struct {
 /* Threads and settings. */
 typedef struct cuzk_ctx cuzk_ctx;
 
+typedef enum {
+    CUZK_LOG_ERROR = 0, /* someone must act */
+    CUZK_LOG_WARN = 1,  /* a key that anybody can forge proofs for, and the like */
+    CUZK_LOG_INFO = 2,  /* what was chosen, what was taken for granted */
+    CUZK_LOG_DEBUG = 3
+} cuzk_log_level;
+
+/** One line without its newline. text: borrowed for the call. Holds no witness values and no
+ *  secrets. Called from the thread that made the call; no lock is held. */
+typedef void (*cuzk_log)(void *user, cuzk_log_level level, const char *text);
+
 typedef struct {
     size_t struct_bytes;
     unsigned n_threads; /* the caller's own included; 0: one per processor this process may use,
                            affinity mask and cgroup quota counted */
+    cuzk_log log;       /* may be NULL; called from any thread that uses the context */
+    void *log_user;
 } cuzk_ctx_options;
 
 #define CUZK_CTX_OPTIONS_INIT                                                                      \
     {                                                                                              \
-        sizeof(cuzk_ctx_options), 0                                                                \
+        sizeof(cuzk_ctx_options), 0, NULL, NULL                                                    \
     }
 
 /** Make a context and start its threads.
@@ -94,16 +107,21 @@ typedef struct cuzk_key cuzk_key;
 
 typedef struct {
     size_t struct_bytes;
-    const char *r1cs_path; /* .params only, where it is required: the circuit. A .params file does
-                              not say which variable its points belong to. NULL for a .zkey */
-    cuzk_bytes r1cs;       /* the same from memory; borrowed for the call */
-    bool allow_test_key;   /* accept a key that was made from a given trapdoor: anybody who knows it
-                              can forge proofs */
+    /* The circuit: as a file, or in memory (then borrowed until cuzk_key_close). A .params needs
+     * it, since it does not say which variables its points belong to. With a .zkey it is optional
+     * and read only when a proof does not verify, to name the constraint that the witness breaks.
+     */
+    const char *r1cs_path;
+    cuzk_bytes r1cs;
+    bool allow_test_key; /* accept a key that was made from a given trapdoor: anybody who knows it
+                            can forge proofs */
+    bool drop_pages;     /* give the pages of a mapped key back after each use: least memory, for a
+                            process that proves once */
 } cuzk_key_options;
 
 #define CUZK_KEY_OPTIONS_INIT                                                                      \
     {                                                                                              \
-        sizeof(cuzk_key_options), NULL, {NULL, 0}, false                                           \
+        sizeof(cuzk_key_options), NULL, {NULL, 0}, false, false                                    \
     }
 
 /** Open a proving key from a file, which is mapped, not read: opening costs little, and pages count
@@ -165,9 +183,9 @@ typedef struct {
  *  proof: returned; cuzk_proof_destroy. witness: the bytes of a .wtns file.
  *  Errors: E_FORMAT, E_TRUNCATED (not a .wtns, or a value that is not below the field's order, with
  *  its index); E_MISMATCH (witness and key are over different curves); E_WITNESS_LENGTH;
- *  E_UNSATISFIED (the proof did not verify: the witness does not satisfy the circuit, or the key is
- *  damaged or of another circuit; cuzk_check_witness tells the first broken constraint);
- *  E_CANCELLED.
+ *  E_UNSATISFIED (the witness does not satisfy the circuit: its proof does not verify. The text
+ *  names the first broken constraint if the key was opened with the circuit); E_INVALID_PROOF (the
+ *  witness does satisfy the circuit: the key is damaged or of another circuit); E_CANCELLED.
  *  Memory: the key's pages while they are used, and about 200 bytes per element of the domain,
  *  freed before the return. */
 CUZK_API cuzk_status cuzk_prove(const cuzk_ctx *ctx, cuzk_proof **proof, const cuzk_key *key,
@@ -313,9 +331,10 @@ CUZK_API cuzk_status cuzk_vkey_write_file(const cuzk_vkey *vkey, const char *pat
  *  proof: proof.json, or 192 bytes in bellperson's form. public_values: public.json.
  *  Returns CUZK_OK exactly when the proof is valid.
  *  Errors: E_INVALID_PROOF (the equation does not hold, a point is off the curve or outside the
- *  subgroup, a public value is not below the field's order, or their number is not the key's);
- *  E_FORMAT, E_TRUNCATED (not a proof, or not public values; swapped files are told);
- *  E_MISMATCH (another curve or proof system). */
+ *  subgroup, or a public value is not below the field's order); E_FORMAT, E_TRUNCATED (not a
+ *  proof, or not public values; swapped files are told); E_MISMATCH (another curve, or another
+ *  number of public values than the key has); E_UNSUPPORTED (another proof system). What an older
+ *  tool left out ("curve", "protocol") is taken from the key, with a line in the log. */
 CUZK_API cuzk_status cuzk_verify(const cuzk_ctx *ctx, const cuzk_vkey *vkey, const void *proof,
                                  size_t proof_bytes, const void *public_values, size_t public_bytes,
                                  cuzk_error *err) CUZK_WARN_UNUSED;
@@ -335,8 +354,8 @@ CUZK_API cuzk_status cuzk_verify_batch(const cuzk_ctx *ctx, size_t *first_invali
  *  values as hexadecimal numbers, G2 coordinates swapped.
  *
  *  text: returned, ends in NUL; free with cuzk_free. proof: proof.json. public_values: public.json.
- *  Errors: E_FORMAT (swapped files are told); E_UNSUPPORTED (bls12381, which the EVM's precompiled
- *  contracts for this call do not know). */
+ *  Errors: E_FORMAT, E_TRUNCATED (swapped files are told); E_INVALID_PROOF (a point off its curve,
+ *  a public value not below the field's order). */
 CUZK_API cuzk_status cuzk_calldata(char **text, const void *proof, size_t proof_bytes,
                                    const void *public_values, size_t public_bytes,
                                    cuzk_error *err) CUZK_WARN_UNUSED;
@@ -367,7 +386,7 @@ typedef struct {
  *
  *  One machine knows the secret for the time of the call. Whoever could read its memory then can
  *  forge proofs for ever: keys for real use come from a ceremony with many contributors.
- *  .zkey and .params come from the same secret values, but are different keys.
+ *  .zkey and .params come from secret values of their own: they are different keys.
  *  r1cs_path: a .r1cs file. Errors: E_FILE, E_FORMAT, E_TRUNCATED, E_UNSUPPORTED (custom gates, a
  *  domain the curve lacks, a .params with a private variable that no constraint uses),
  *  E_CANCELLED. */
@@ -379,7 +398,8 @@ CUZK_API cuzk_status cuzk_setup_file(const cuzk_ctx *ctx, const char *r1cs_path,
  *  refused wherever allow_test_key is not set.
  *
  *  trapdoor: JSON object of decimal strings tau, alpha, beta, gamma, delta.
- *  Errors also: E_ARGUMENT (a file name without "test" in it); E_FORMAT (the trapdoor). */
+ *  Errors also: E_ARGUMENT (the name of an output does not end in .test.EXTENSION); E_FORMAT (the
+ * trapdoor). */
 CUZK_API cuzk_status cuzk_setup_file_with_test_trapdoor(const cuzk_ctx *ctx, const char *r1cs_path,
                                                         const void *trapdoor, size_t trapdoor_bytes,
                                                         const cuzk_setup_options *options,

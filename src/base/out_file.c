@@ -106,11 +106,10 @@ static int finish(cuzk_out_file *out)
 {
     int e = 0;
     if (ferror(out->file)) {
-        /* an earlier write failed and its reason is gone; what is still in the buffer mostly meets
-         * the same one */
+        /* an earlier write failed and its reason is gone: one more byte mostly meets the same one
+         */
         clearerr(out->file);
-        errno = EIO;
-        e = fflush(out->file) != 0 ? errno : EIO;
+        e = fflush(out->file) != 0 || write(fileno(out->file), "", 1) != 1 ? errno : EIO;
     } else if (fflush(out->file) != 0) {
         e = errno;
     }

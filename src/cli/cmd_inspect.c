@@ -44,6 +44,8 @@ static void print_item(void *user, cuzk_report_kind kind, const char *name, cons
             cuzk_cli_json_text(&p->json, "value", value);
         }
         cuzk_cli_json_close(&p->json, '}');
+    } else if (kind == CUZK_REPORT_ERROR) {
+        return; /* the error line on stderr says the same */
     } else if (kind == CUZK_REPORT_FACT) {
         if (!p->args->quiet) {
             printf("%-24s %s\n", name, value);

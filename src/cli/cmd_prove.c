@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-/* The form that --format names. False after a usage message. */
-static bool parse_form(const cuzk_cli_args *args, cuzk_form *form, const cuzk_key_info *info)
+/* The form that --format names; *is_given is false without it. False after a usage message. */
+static bool parse_form(const cuzk_cli_args *args, cuzk_form *form, bool *is_given)
 {
     static const char *const names[] = {"snarkjs", "compact", "bytes", NULL};
     static const cuzk_form forms[] = {CUZK_FORM_SNARKJS, CUZK_FORM_COMPACT, CUZK_FORM_BYTES};
     const char *text = cuzk_cli_value(args, "--format");
+    *is_given = text != NULL;
     if (text == NULL) {
-        *form = strcmp(info->format, "params") == 0 ? CUZK_FORM_BYTES : CUZK_FORM_SNARKJS;
         return true;
     }
     for (int i = 0; names[i] != NULL; i++) {
@@ -63,42 +63,21 @@ static void print_summary(const cuzk_cli_args *args, const cuzk_ctx *ctx, const 
            cuzk_cli_group_digits(info->n_vars).text, cuzk_cli_group_digits(stats.n_bits).text,
            (double)stats.total_ns / 1e6);
     for (unsigned i = 0; i < stats.n_stages; i++) {
-        printf("%s %s %.1f", i == 0 ? "" : ",", stats.stage[i], (double)stats.stage_ns[i] / 1e6);
+        printf("%s %s %.1f", i == 0 ? "" : " +", stats.stage[i], (double)stats.stage_ns[i] / 1e6);
     }
     printf("; peak memory %.1f MiB; cpu %s, threads %u\n", (double)peak / 1048576,
            cuzk_ctx_cpu(ctx), cuzk_ctx_n_threads(ctx));
 }
 
-/* After a proof that did not verify: say which constraint the witness breaks, if we can. */
-static void explain_unsatisfied(cuzk_cli_args *args, const cuzk_ctx *ctx, const char *r1cs,
-                                const char *witness)
-{
-    if (r1cs == NULL) {
-        size_t n = strlen(args->err.text);
-        snprintf(args->err.text + n, sizeof args->err.text - n,
-                 "; --r1cs CIRCUIT.r1cs names the first broken constraint");
-        return;
-    }
-    cuzk_error found = {CUZK_OK, 0, NULL, ""};
-    cuzk_status status = cuzk_check_witness_file(ctx, NULL, r1cs, witness, &found);
-    if (status == CUZK_OK) {
-        size_t n = strlen(args->err.text);
-        snprintf(args->err.text + n, sizeof args->err.text - n,
-                 "; the witness satisfies every constraint of \"%s\", so the key is damaged or of "
-                 "another circuit: try cuzk check KEY",
-                 r1cs);
-    } else {
-        args->err = found;
-    }
-}
-
-static int prove(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_key *key)
+/* wanted: what --format asked for; NULL: the usual one of the kind of key. */
+static int prove(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_key *key,
+                 const cuzk_form *wanted)
 {
     cuzk_key_info info;
     cuzk_key_get_info(&info, key);
-    cuzk_form form;
-    if (!parse_form(args, &form, &info)) {
-        return CUZK_EXIT_USAGE;
+    cuzk_form form = strcmp(info.format, "params") == 0 ? CUZK_FORM_BYTES : CUZK_FORM_SNARKJS;
+    if (wanted != NULL) {
+        form = *wanted;
     }
     const char *witness = args->positional[1];
     const char *proof_path = form == CUZK_FORM_BYTES ? "proof.bin" : "proof.json";
@@ -106,12 +85,6 @@ static int prove(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_key *key)
     if (args->n_positional == 4) {
         proof_path = args->positional[2];
         public_path = args->positional[3];
-    }
-    if (info.is_unsafe && !args->quiet) {
-        fprintf(stderr,
-                "cuzk prove: warning: \"%s\": gamma equals delta: nobody contributed to phase 2 of "
-                "this key, anybody can forge proofs for it\n",
-                args->positional[0]);
     }
 
     cuzk_prove_options options = CUZK_PROVE_OPTIONS_INIT;
@@ -121,9 +94,6 @@ static int prove(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_key *key)
     cuzk_proof *proof = NULL;
     cuzk_status status = cuzk_prove_file(ctx, &proof, key, witness, &options, &args->err);
     cuzk_cli_progress_end(args);
-    if (status == CUZK_E_UNSATISFIED) {
-        explain_unsatisfied(args, ctx, cuzk_cli_value(args, "--r1cs"), witness);
-    }
     if (status == CUZK_OK) {
         status = cuzk_proof_write_files(proof, proof_path, public_path, form, &args->err);
     }
@@ -143,6 +113,11 @@ int cuzk_cli_prove(cuzk_cli_args *args)
         return cuzk_cli_usage(args, "PROOF is given without PUBLIC, expected: cuzk prove %s",
                               args->command->args);
     }
+    cuzk_form form = CUZK_FORM_SNARKJS;
+    bool form_is_given;
+    if (!parse_form(args, &form, &form_is_given)) {
+        return CUZK_EXIT_USAGE;
+    }
     int code = CUZK_EXIT_OK;
     cuzk_ctx *ctx = cuzk_cli_ctx(args, &code);
     if (ctx == NULL) {
@@ -152,9 +127,10 @@ int cuzk_cli_prove(cuzk_cli_args *args)
     cuzk_key_options options = CUZK_KEY_OPTIONS_INIT;
     options.r1cs_path = cuzk_cli_value(args, "--r1cs");
     options.allow_test_key = cuzk_cli_value(args, "--allow-test-key") != NULL;
+    options.drop_pages = true; /* this process proves once */
     cuzk_key *key = NULL;
     if (cuzk_key_open_file(ctx, &key, args->positional[0], &options, &args->err) == CUZK_OK) {
-        code = prove(args, ctx, key);
+        code = prove(args, ctx, key, form_is_given ? &form : NULL);
     } else {
         code = cuzk_cli_fail(args);
     }

@@ -103,10 +103,24 @@ int cuzk_cli_fail(cuzk_cli_args *args)
     return code != CUZK_EXIT_OK ? code : CUZK_EXIT_FAILED;
 }
 
+/* The library's log: warnings and notes, details with -v. */
+static void print_log(void *user, cuzk_log_level level, const char *text)
+{
+    cuzk_cli_args *args = user;
+    if (args->quiet || (level == CUZK_LOG_DEBUG && !args->verbose)) {
+        return;
+    }
+    static const char *const words[] = {"error: ", "warning: ", "note: ", ""};
+    cuzk_cli_progress_end(args);
+    fprintf(stderr, "cuzk %s: %s%s\n", args->command->name, words[level], text);
+}
+
 cuzk_ctx *cuzk_cli_ctx(cuzk_cli_args *args, int *exit_code)
 {
     cuzk_ctx_options options = CUZK_CTX_OPTIONS_INIT;
     options.n_threads = args->n_threads;
+    options.log = print_log;
+    options.log_user = args;
     cuzk_ctx *ctx = NULL;
     if (cuzk_ctx_create(&ctx, &options, &args->err) != CUZK_OK) {
         *exit_code = cuzk_cli_fail(args);
@@ -169,8 +183,23 @@ char *cuzk_cli_read_file(cuzk_cli_args *args, const char *path, size_t *n_bytes)
 
 uint64_t cuzk_cli_peak_memory(void)
 {
+    /* getrusage also counts what the parent process had before it started this program */
+    FILE *f = fopen("/proc/self/status", "re");
+    char line[128];
+    unsigned long long kib = 0;
+    while (f != NULL && fgets(line, sizeof line, f) != NULL) {
+        if (sscanf(line, "VmHWM: %llu kB", &kib) == 1) {
+            break;
+        }
+    }
+    if (f != NULL) {
+        fclose(f);
+    }
     struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+    if (kib == 0 && getrusage(RUSAGE_SELF, &usage) == 0) {
+        kib = (unsigned long long)usage.ru_maxrss;
+    }
+    return kib * 1024;
 }
 
 cuzk_cli_digits cuzk_cli_group_digits(uint64_t value)

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the sources of the C library share: the opaque objects of cuzk.h, and opening of inputs. */
+#ifndef CUZK_API_API_H
+#define CUZK_API_API_H
+
+#include "base/map_file.h"
+#include "base/pool.h"
+#include "base/text.h"
+#include "cuzk.h"
+#include "formats/params.h"
+#include "formats/proof.h"
+#include "formats/wtns.h"
+#include "formats/zkey.h"
+#include "groth16/prover.h"
+#include "groth16/verify.h"
+#include "r1cs/shape.h"
+
+struct cuzk_ctx {
+    cuzk_pool *pool;
+    cuzk_log log; /* may be NULL */
+    void *log_user;
+};
+
+/* The bytes of an input: mapped, or the caller's. */
+typedef struct {
+    const uint8_t *data;
+    uint64_t size;
+    cuzk_map_file file; /* all zero for the caller's bytes */
+} cuzk_input;
+
+struct cuzk_key {
+    cuzk_input input;
+    bool is_params;
+    cuzk_zkey zkey;     /* when not is_params */
+    cuzk_params params; /* when is_params */
+    cuzk_shape *shape;  /* of a .params; NULL for a .zkey */
+    cuzk_prover *prover;
+    uint32_t n_constraints;
+    char *r1cs_path; /* of a .zkey: the circuit, for messages; NULL if not given */
+    cuzk_bytes r1cs; /* the same in memory */
+};
+
+struct cuzk_proof {
+    cuzk_proof_points points;
+    uint32_t n_public;
+    uint8_t *values; /* n_public × 32 bytes, canonical */
+    cuzk_prove_stats stats;
+};
+
+struct cuzk_vkey {
+    cuzk_vk vk; /* owns its ic */
+    cuzk_verifier verifier;
+};
+
+/* Fail with E_ARGUMENT when a pointer that must not be NULL is. */
+#define CUZK_API_NOT_NULL(err, pointer)                                                            \
+    CUZK_FAIL_IF((pointer) == NULL, err, CUZK_E_ARGUMENT, "%s: the argument \"%s\" is NULL",       \
+                 __func__, #pointer)
+
+/* Copy an options struct of the caller over *out, which holds the defaults: as many bytes as the
+ * caller's version of the struct has. out_bytes: size of ours. Fails when the size is not one of
+ * ours or an older one. */
+cuzk_status cuzk_api_options(void *out, size_t out_bytes, const void *options, const char *what,
+                             cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Pass a line to the log callback, if there is one. */
+void cuzk_api_log(const cuzk_ctx *ctx, cuzk_log_level level, const char *fmt, ...)
+    CUZK_PRINTF(3, 4);
+
+/** Map a file / take the caller's bytes. what: "key", "witness" … for messages about a NULL.
+ *  Returned: cuzk_input_close. */
+cuzk_status cuzk_input_open_file(cuzk_input *out, const char *path,
+                                 cuzk_error *err) CUZK_WARN_UNUSED;
+cuzk_status cuzk_input_open(cuzk_input *out, const void *data, size_t n_bytes,
+                            cuzk_error *err) CUZK_WARN_UNUSED;
+void cuzk_input_close(cuzk_input *input);
+
+/** Compile a .r1cs to a shape. Returned: cuzk_shape_destroy. */
+cuzk_status cuzk_api_shape(cuzk_shape **out, const cuzk_input *r1cs,
+                           cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Read, check and classify a witness for a circuit of the given curve and counts. n_inputs: ONE
+ *  included. Returned: cuzk_witness_destroy. */
+cuzk_status cuzk_api_witness(cuzk_witness **out, const cuzk_ctx *ctx, const cuzk_input *input,
+                             const cuzk_curve *curve, uint32_t n_vars, uint32_t n_inputs,
+                             cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Refuse a test key that was not asked for. what: "key", "verifying key". */
+cuzk_status cuzk_api_test_key(bool is_test_key, bool allow, const char *what,
+                              cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** A copy of a verifying key that owns its points. Returned: cuzk_vk_clear. */
+cuzk_status cuzk_api_copy_vk(cuzk_vk *out, const cuzk_vk *vk, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** The reporter that calls a progress callback of the caller. */
+cuzk_reporter cuzk_api_reporter(cuzk_progress progress, void *user);
+
+#endif
