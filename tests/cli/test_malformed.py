@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Keys and witnesses that are not what they should be: refused at once, by name, in little memory."""
+import os, random, struct
+import harness
+from harness import R, Sections, Skip, read, wtns_values, zkey_counts_at
+
+
+def key_and_witness(cuzk, curve="bn254", circuit="multiplier1000"):
+    return cuzk.circom(curve, circuit, "circuit.zkey"), cuzk.circom(curve, circuit, "witness.wtns")
+
+
+def refused(cuzk, texts, *args, limit=1.0, code=1):
+    before = cuzk.names()
+    r = cuzk.fails(code, texts, *args)
+    assert r.seconds < limit * harness.SLOW, r
+    if not harness.SANITIZED:
+        assert r.peak_bytes < 50 << 20, (r, r.peak_bytes)
+    assert cuzk.names() == before, cuzk.names()
+    return r
+
+
+def test_swapped_and_wrong_files(cuzk):
+    """BC-013."""
+    zkey, wtns = key_and_witness(cuzk)
+    r1cs = cuzk.circom("bn254", "multiplier1000", "circuit.r1cs")
+    vkey = cuzk.circom("bn254", "multiplier1000", "verification_key.json")
+    empty = cuzk.write("empty", b"")
+    refused(cuzk, [wtns, "wtns", "zkey"], "prove", wtns, zkey)
+    refused(cuzk, [r1cs, "r1cs", "zkey"], "prove", r1cs, wtns)
+    refused(cuzk, [vkey, "verification_key.json", "zkey"], "prove", vkey, wtns)
+    refused(cuzk, [empty, "empty"], "prove", empty, wtns)
+    refused(cuzk, [empty, "empty"], "prove", zkey, empty)
+    refused(cuzk, [cuzk.scratch, "it is a directory"], "prove", cuzk.scratch, wtns)
+    refused(cuzk, [cuzk.scratch, "it is a directory"], "prove", zkey, cuzk.scratch)
+    refused(cuzk, [zkey, "zkey", "wtns"], "prove", zkey, zkey)
+    refused(cuzk, [r1cs, "r1cs", "wtns"], "prove", zkey, r1cs)
+    refused(cuzk, ["none.zkey", "No such file or directory"], "prove", "none.zkey", wtns)
+    refused(cuzk, ["none.wtns", "No such file or directory"], "prove", zkey, "none.wtns")
+    refused(cuzk, ["/dev/null", "it is not a file"], "prove", "/dev/null", wtns)
+    refused(cuzk, [wtns, "wtns", "r1cs"], "setup", wtns, "k.zkey")
+    refused(cuzk, [r1cs, "r1cs"], "verify", r1cs, vkey, vkey)
+    html = cuzk.write("page.zkey", "<!DOCTYPE html><html><body>404</body></html>")
+    refused(cuzk, "HTML", "prove", html, wtns)
+
+
+def test_no_key_is_ever_made(cuzk):
+    """BC-042: a missing key is an error, not a reason to make one."""
+    _, wtns = key_and_witness(cuzk)
+    folder = cuzk.path("cache")
+    os.mkdir(folder)
+    refused(cuzk, [folder + "/k.zkey", "No such file"], "prove", folder + "/k.zkey", wtns)
+    assert os.listdir(folder) == []
+
+
+def test_truncated_zkey(cuzk):
+    """BC-004."""
+    zkey, wtns = key_and_witness(cuzk)
+    data = read(zkey)
+    s = Sections(data)
+    # section 10 is the last of snarkjs' files
+    assert s.list[-1][0] == 10
+    cut_in_10 = s.begin_of(10) + 30
+    before_10 = s.begin_of(10) - 12
+    cut_in_9 = s.begin_of(9) + 1000
+    for cut in (cut_in_10, before_10, cut_in_9):
+        path = cuzk.write("k.zkey", data[:cut])
+        refused(cuzk, ["section", str(cut)], "prove", path, wtns)
+    # without section 10 at all the key proves
+    s.remove(10)
+    cuzk.write("k.zkey", s.bytes())
+    cuzk.prove_and_verify("k.zkey", wtns, cuzk.circom("bn254", "multiplier1000", "verification_key.json"))
+    assert "contributions" in cuzk.ok("check", "k.zkey").out
+
+
+def test_every_truncation_of_a_small_key(cuzk):
+    zkey, wtns = key_and_witness(cuzk, circuit="multiplier2")
+    data = read(zkey)
+    steps = 150 if not harness.SANITIZED else 25
+    for cut in sorted(random.sample(range(len(data)), steps)):
+        refused(cuzk, "k.zkey", "prove", cuzk.write("k.zkey", data[:cut]), wtns)
+
+
+def test_counts_that_disagree(cuzk):
+    """BC-005: each section's length is checked against the header when the key is opened."""
+    zkey, wtns = key_and_witness(cuzk)
+    data = read(zkey)
+    header = Sections(data).get(2)
+    at = zkey_counts_at(header)
+    for field in range(3):  # nVars, nPublic, domainSize
+        for change in (-1, 1):
+            s = Sections(data)
+            changed = bytearray(header)
+            value = struct.unpack_from("<I", header, at + 4 * field)[0]
+            struct.pack_into("<I", changed, at + 4 * field, value + change)
+            s.set(2, bytes(changed))
+            refused(cuzk, "section", "prove", cuzk.write("k.zkey", s.bytes()), wtns)
+    s = Sections(data)
+    s.set(4, s.get(4)[:-44])
+    n = struct.unpack_from("<I", s.get(4))[0]
+    refused(cuzk, ["section 4", str(n)], "prove", cuzk.write("k.zkey", s.bytes()), wtns)
+    for section in (3, 5, 6, 7, 8, 9):
+        s = Sections(data)
+        s.set(section, s.get(section)[:-64])
+        refused(cuzk, "section %d" % section, "prove", cuzk.write("k.zkey", s.bytes()), wtns)
+
+
+def test_huge_counts(cuzk):
+    """Counts near 2^32 and lengths near 2^64 allocate nothing."""
+    zkey, wtns = key_and_witness(cuzk, circuit="multiplier2")
+    data = read(zkey)
+    header = Sections(data).get(2)
+    at = zkey_counts_at(header)
+    for field in range(3):
+        for value in (0, 0x7fffffff, 0x80000000, 0xffffffff):
+            s = Sections(data)
+            changed = bytearray(header)
+            struct.pack_into("<I", changed, at + 4 * field, value)
+            s.set(2, bytes(changed))
+            refused(cuzk, "k.zkey", "prove", cuzk.write("k.zkey", s.bytes()), wtns)
+    for size in (2**64 - 1, 2**64 - 12, 2**63, 2**32):
+        changed = bytearray(data)
+        struct.pack_into("<Q", changed, 16, size)
+        refused(cuzk, "k.zkey", "prove", cuzk.write("k.zkey", changed), wtns)
+    changed = bytearray(data)
+    struct.pack_into("<I", changed, 8, 0xffffffff)  # number of sections
+    refused(cuzk, "k.zkey", "prove", cuzk.write("k.zkey", changed), wtns)
+    w = bytearray(read(wtns))
+    struct.pack_into("<I", w, 12 + 12 + 36, 0xffffffff)
+    refused(cuzk, "w.wtns", "prove", zkey, cuzk.write("w.wtns", w))
+
+
+def test_domain_beyond_the_field(cuzk):
+    """BC-049."""
+    zkey, wtns = key_and_witness(cuzk, circuit="multiplier2")
+    s = Sections(read(zkey))
+    header = bytearray(s.get(2))
+    struct.pack_into("<I", header, zkey_counts_at(header) + 8, 1 << 29)
+    s.set(2, bytes(header))
+    refused(cuzk, "28", "prove", cuzk.write("k.zkey", s.bytes()), wtns)
+
+
+def test_other_proof_systems(cuzk):
+    """BC-014."""
+    zkey, wtns = key_and_witness(cuzk, circuit="multiplier2")
+    for protocol, name in ((2, "PLONK"), (10, "FFLONK"), (99, "99")):
+        s = Sections(read(zkey))
+        s.set(1, struct.pack("<I", protocol))
+        path = cuzk.write("k.zkey", s.bytes())
+        refused(cuzk, name, "prove", path, wtns)
+        refused(cuzk, name, "inspect", path)
+
+
+def test_custom_gates(cuzk):
+    """BC-018."""
+    s = Sections(read(cuzk.circom("bn254", "multiplier2", "circuit.r1cs")))
+    s.list.append((4, struct.pack("<I", 1) + b"CMul\0" + struct.pack("<I", 0)))
+    s.list.append((5, struct.pack("<I", 1) + struct.pack("<II", 0, 1) + struct.pack("<Q", 1)))
+    path = cuzk.write("c.r1cs", s.bytes())
+    assert "custom gates" in cuzk.ok("inspect", path).out
+    refused(cuzk, "custom gates are not supported", "setup", path, "k.zkey")
+
+
+def test_raw_witness(cuzk):
+    """BC-023."""
+    zkey, wtns = key_and_witness(cuzk)
+    values = wtns_values(read(wtns))
+    raw = b"".join(v.to_bytes(32, "little") for v in values)
+    refused(cuzk, "no wtns header; this looks like a raw witness dump of %d values" % len(values), "prove",
+            zkey, cuzk.write("witness.wtns", raw))
+
+
+def test_damaged_points(cuzk):
+    """One flipped bit in a point: the self-check refuses the proof, check names the place."""
+    zkey, wtns = key_and_witness(cuzk)
+    s = Sections(read(zkey))
+    for section in (5, 6, 7, 8, 9):
+        changed = Sections(s.bytes())
+        body = bytearray(changed.get(section))
+        step = 128 if section == 7 else 64
+        index = len(body) // step // 2
+        body[index * step + 3] ^= 1
+        changed.set(section, bytes(body))
+        path = cuzk.write("k.zkey", changed.bytes())
+        cuzk.fails(1, "", "prove", path, wtns)
+        r = cuzk.fails(1, ["section %d" % section, str(index)], "check", path)
+    assert cuzk.names() == ["k.zkey"]
+
+
+def test_damaged_coefficients(cuzk):
+    zkey, wtns = key_and_witness(cuzk)
+    s = Sections(read(zkey))
+    for offset, value in ((0, 2), (4, 0xffffffff), (8, 0xffffffff)):
+        changed = Sections(s.bytes())
+        body = bytearray(changed.get(4))
+        struct.pack_into("<I", body, 4 + 44 * 5 + offset, value)
+        changed.set(4, bytes(body))
+        path = cuzk.write("k.zkey", changed.bytes())
+        refused(cuzk, ["section 4", "5"], "prove", path, wtns)
+        cuzk.fails(1, "section 4", "check", path)
+
+
+def test_flipped_bits(cuzk):
+    """Any flipped bit: no proof that does not verify, no crash."""
+    zkey, wtns = key_and_witness(cuzk, circuit="multiplier2")
+    vkey = cuzk.circom("bn254", "multiplier2", "verification_key.json")
+    data = read(zkey)
+    for _ in range(150 if not harness.SANITIZED else 25):
+        changed = bytearray(data)
+        bit = random.randrange(8 * len(data))
+        changed[bit // 8] ^= 1 << bit % 8
+        r = cuzk("prove", cuzk.write("k.zkey", changed), wtns, "p.json", "pub.json")
+        assert r.code in (0, 1), (bit, r)
+        if r.code == 0:
+            v = cuzk("verify", "k.zkey", "pub.json", "p.json")
+            assert v.code == 0, (bit, r, v)
+
+
+def test_damaged_r1cs(cuzk):
+    data = read(cuzk.circom("bn254", "multiplier1000", "circuit.r1cs"))
+    for cut in (0, 3, 11, 12, 30, 100, len(data) // 2, len(data) - 1):
+        refused(cuzk, "c.r1cs", "setup", cuzk.write("c.r1cs", data[:cut]), "k.zkey")
+    s = Sections(data)
+    body = bytearray(s.get(2))
+    struct.pack_into("<I", body, 4, 0xffffffff)  # wire of the first term
+    s.set(2, bytes(body))
+    refused(cuzk, ["constraint 0"], "setup", cuzk.write("c.r1cs", s.bytes()), "k.zkey")
+
+
+if __name__ == "__main__":
+    harness.main(globals())
