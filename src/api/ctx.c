@@ -138,10 +138,11 @@ cuzk_status cuzk_api_witness(cuzk_witness **out, const cuzk_ctx *ctx, const cuzk
 
 cuzk_status cuzk_api_test_key(bool is_test_key, bool allow, const char *what, cuzk_error *err)
 {
-    CUZK_FAIL_IF(is_test_key && !allow, err, CUZK_E_UNSUPPORTED,
-                 "this %s is a test key: its trapdoor is known, anybody can forge proofs for it; "
-                 "allow test keys by name to use it",
-                 what);
+    CUZK_FAIL_IF(
+        is_test_key && !allow, err, CUZK_E_UNSUPPORTED,
+        "this %s is a test key: its trapdoor is known, anybody can forge proofs for it; it "
+        "is used only where that is allowed by name (allow_test_key, --allow-test-key)",
+        what);
     return CUZK_OK;
 }
 

@@ -54,7 +54,7 @@ static cuzk_status open_params(const cuzk_ctx *ctx, cuzk_key *key, const cuzk_ke
     CUZK_TRY(cuzk_api_test_key(key->params.is_test_key, options->allow_test_key, "key", err));
     CUZK_FAIL_IF(options->r1cs_path == NULL && options->r1cs.data == NULL, err, CUZK_E_ARGUMENT,
                  "a .params file does not say which variables its points belong to: its circuit "
-                 "is needed as well (r1cs)");
+                 "is needed as well (r1cs; --r1cs FILE)");
     cuzk_input r1cs;
     if (options->r1cs_path != NULL) {
         CUZK_TRY(cuzk_input_open_file(&r1cs, options->r1cs_path, err));

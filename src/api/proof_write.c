@@ -19,9 +19,16 @@ static bool is_json(cuzk_form form)
     return form == CUZK_FORM_SNARKJS || form == CUZK_FORM_COMPACT;
 }
 
-static cuzk_status no_form(cuzk_error *err, const char *what, cuzk_form form)
+/* Fail because a thing cannot be written in a form: why, for the binary one. */
+static cuzk_status no_form(cuzk_error *err, const char *what, cuzk_form form,
+                           const char *why_no_bytes)
 {
-    return CUZK_FAIL(err, CUZK_E_ARGUMENT, "%s has no form %d here", what, (int)form);
+    static const char *const names[] = {"snarkjs", "compact", "bytes"};
+    CUZK_FAIL_IF((unsigned)form > CUZK_FORM_BYTES, err, CUZK_E_ARGUMENT, "%d is not a form of %s",
+                 (int)form, what);
+    return CUZK_FAIL(err, CUZK_E_ARGUMENT, "%s cannot have the form \"%s\"%s%s", what, names[form],
+                     form == CUZK_FORM_BYTES ? ": " : "",
+                     form == CUZK_FORM_BYTES ? why_no_bytes : "");
 }
 
 /* The bytes of a form in a growing text: binary forms too. Text forms do not count their NUL. */
@@ -35,7 +42,8 @@ static cuzk_status put_proof(cuzk_text *text, const cuzk_proof *proof, cuzk_form
     } else if (is_json(form)) {
         cuzk_proof_to_json(text, &proof->points, style_of(form));
     } else {
-        return no_form(err, "this proof", form);
+        return no_form(err, "a proof over bn128", form,
+                       "it is bellperson's, which is over bls12381");
     }
     return cuzk_text_check(text, err);
 }
@@ -44,7 +52,7 @@ static cuzk_status put_public(cuzk_text *text, const cuzk_proof *proof, cuzk_for
                               cuzk_error *err)
 {
     if (!is_json(form)) {
-        return no_form(err, "a list of public values", form);
+        return no_form(err, "a list of public values", form, "bellperson has none");
     }
     cuzk_public_to_json(text, proof->values, proof->n_public, style_of(form));
     return cuzk_text_check(text, err);
@@ -69,7 +77,10 @@ static cuzk_status put_vkey(cuzk_text *text, const cuzk_vkey *vkey, cuzk_form fo
         free(bytes);
         CUZK_TRY(status);
     } else {
-        return no_form(err, "this verifying key", form);
+        return no_form(err, "this verifying key", form,
+                       vkey->vk.curve->id == CUZK_CURVE_BLS12_381
+                           ? "a key read from JSON lacks two of the points of a .vk"
+                           : "a .vk is bellperson's, which is over bls12381");
     }
     return cuzk_text_check(text, err);
 }

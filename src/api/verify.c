@@ -180,11 +180,17 @@ static cuzk_status read_item(const cuzk_ctx *ctx, struct item *item, const cuzk_
                              cuzk_error *err)
 {
     uint32_t n_public = vkey->vk.n_ic - 1;
-    CUZK_TRY(read_proof(ctx, &item->points, proof, vkey->vk.curve, err));
+    cuzk_status status = read_proof(ctx, &item->points, proof, vkey->vk.curve, err);
+    if (status != CUZK_OK) {
+        cuzk_error_prefix(err, "proof");
+        return status;
+    }
     item->values = malloc((size_t)n_public * 32 + 1);
     CUZK_FAIL_IF(item->values == NULL, err, CUZK_E_MEMORY, "verifying: out of memory");
-    return cuzk_public_from_json(item->values, n_public, public_values->data,
-                                 public_values->n_bytes, vkey->vk.curve, err);
+    status = cuzk_public_from_json(item->values, n_public, public_values->data,
+                                   public_values->n_bytes, vkey->vk.curve, err);
+    cuzk_error_prefix(err, "public values");
+    return status;
 }
 
 cuzk_status cuzk_verify(const cuzk_ctx *ctx, const cuzk_vkey *vkey, const void *proof,
@@ -231,7 +237,7 @@ cuzk_status cuzk_verify_batch(const cuzk_ctx *ctx, size_t *first_invalid, const 
         } else {
             status = read_item(ctx, &items[i], vkey, &proofs[i], &public_values[i], err);
         }
-        cuzk_error_prefix(err, "proof %zu", i);
+        cuzk_error_prefix(err, "pair %zu", i);
         if (status == CUZK_E_INVALID_PROOF && first_invalid != NULL) {
             *first_invalid = i;
         }

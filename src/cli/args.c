@@ -114,13 +114,18 @@ static void print_command_help(const cuzk_cli_command *c)
 
 static void print_help(void)
 {
+    enum { WIDTH = 36 }; /* of the first column */
     printf("usage: cuzk COMMAND [arguments] [options]\n\n"
            "Groth16 proofs on BN254 and BLS12-381 from circom and bellperson files.\n\n"
            "commands:\n");
     for (const cuzk_cli_command *c = cuzk_cli_commands; c->name != NULL; c++) {
         char left[64];
         snprintf(left, sizeof left, "%s %s", c->name, c->args);
-        printf("  %-36s %s\n", left, c->summary);
+        if (strlen(left) > WIDTH) {
+            printf("  %s\n  %-*s %s\n", left, WIDTH, "", c->summary);
+        } else {
+            printf("  %-*s %s\n", WIDTH, left, c->summary);
+        }
     }
     printf("\noptions of every command:\n");
     print_options(common_options);

@@ -346,7 +346,7 @@ static void test_verify_and_batch(void **state)
     }
     public_values[3] = (cuzk_bytes){NULL, 0};
     assert_fails(cuzk_verify_batch(ctx, NULL, vkey, proofs, public_values, N, &err),
-                 CUZK_E_ARGUMENT, "proof 3");
+                 CUZK_E_ARGUMENT, "pair 3");
     cuzk_vkey_close(vkey);
 }
 

@@ -26,11 +26,11 @@ class Skip(Exception):
 
 
 class Result:
-    """A finished process: code, out, err, seconds, peak_bytes."""
+    """A finished process: code, out, err, seconds, cpu_seconds, peak_bytes."""
 
-    def __init__(self, args, code, out, err, seconds, peak_bytes):
+    def __init__(self, args, code, out, err, seconds, cpu_seconds, peak_bytes):
         self.args, self.code, self.out, self.err = args, code, out, err
-        self.seconds, self.peak_bytes = seconds, peak_bytes
+        self.seconds, self.cpu_seconds, self.peak_bytes = seconds, cpu_seconds, peak_bytes
 
     def json(self):
         return json.loads(self.out)
@@ -66,7 +66,8 @@ def run(args, limit=60, cwd=None, env=None, text=True):
         f.close()
     if text:
         data = [d.decode("utf-8", "replace") for d in data]
-    return Result(args, process.returncode, data[0], data[1], seconds, usage.ru_maxrss * 1024)
+    return Result(args, process.returncode, data[0], data[1], seconds,
+                  usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 
 
 class Cuzk:
