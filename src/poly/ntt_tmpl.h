@@ -125,16 +125,14 @@ static inline const factor *run_factor(const run *t, unsigned level, size_t bloc
     return t->factors + (t->shifted ? (size_t)1 << level : 0) + block;
 }
 
-/* `width` (3 … 5) levels from `level` on, over the 2^width octs at x of block `block`. */
+/* `width` (3 … 5) levels from `level` on, over the 2^width octs at x of block `block`. Level 0 of a
+ * run that is not shifted is already done. */
 static void run_levels(const run *t, oct *x, unsigned width, unsigned level, size_t block)
 {
     size_t half = (size_t)1 << (width - 1);
     const factor *f = run_factor(t, level, block);
     unsigned s = 1;
     if (level == 0 && !t->shifted) {
-        for (size_t j = 0; j < half; j++) {
-            oct_butterfly_one_first(&x[j], &x[j + half]);
-        }
         half >>= 1;
         f = t->factors + 1;
         unsigned raise = 3 * (width - 1);
@@ -167,6 +165,21 @@ static void run_levels(const run *t, oct *x, unsigned width, unsigned level, siz
     }
 }
 
+/* The octs j, j + stride … of the source to x[0 … n-1]; with level 0 if its factor is 1. */
+static inline void load_group(const run *t, const source *src, oct *x, size_t j, size_t n,
+                              size_t stride)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        oct u, v;
+        source_load2(&u, &v, src, j + i * stride, j + (i + n / 2) * stride);
+        if (!t->shifted) {
+            oct_butterfly_one_first(&u, &v);
+        }
+        x[i] = u;
+        x[i + n / 2] = v;
+    }
+}
+
 /* Transform 2^t->lg octs (lg 3 … 15) from src into buf, bit-reversed. src may not read buf. */
 static void run_all(const run *t, const source *src, oct *buf)
 {
@@ -186,10 +199,7 @@ static void run_all(const run *t, const source *src, oct *buf)
                 oct local[OCTS_MAX];
                 oct *x = stride == 1 ? base : local;
                 if (g == 0) {
-                    for (size_t i = 0; i < n; i += 2) {
-                        size_t at = j + i * stride;
-                        source_load2(&x[i], &x[i + 1], src, at, at + stride);
-                    }
+                    load_group(t, src, x, j, n, stride);
                 } else if (stride != 1) {
                     for (size_t i = 0; i < n; i++) {
                         x[i] = base[j + i * stride];

@@ -3,7 +3,7 @@
  * ntt_tmpl.h for the paths ifma and ifma-emulated. The interface is described in oct_scalar.h.
  *
  * An oct holds raw limbs; its value is not reduced. "Weak" means carried and below 2r: what
- * sources give and multiplications return. In memory an element is a weak value in four 64-bit
+ * memory holds and multiplications return. In memory an element is a weak value in four 64-bit
  * words, in whatever Montgomery form the caller uses: transforms are linear and factors are plain
  * numbers, so the form does not matter. R_L is 2^260; oct_load_product shifts one factor by 4 bits,
  * so that products of elements x·2^256 are again elements of that form.
@@ -35,27 +35,31 @@ enum { OCT_RANGE_LIMIT = 34, QUOTIENT = 35 };
 
 /* ---- ranges ---- */
 
-/** Raw, in [0, 2^260), to weak: below 1.31·r on bls12_381, 1.66·r on bn254.
+/** Raw, in [0, 2^260), to raw, below 2r: 1.31·r on bls12_381, 1.66·r on bn254.
  *
  *  The quotient q = floor(top·QUOTIENT / 2^52), with top within 1 of floor(a / 2^208), never
  *  exceeds a/r: QUOTIENT is below 2^260/r by more than the error of top can make up, since q = 0
- *  for small top. Then a - q·r = a + q·(2^260 - r) modulo 2^260. */
+ *  for small top. What is subtracted, q·r, is added as q·(2^208 - r) to the low limbs and as
+ *  q·(top limb of r, plus 1) < 2^52 subtracted from the top one. */
 V8_FN void oct_weaken(oct *a)
 {
-    const v8 low = v8_set1(V8_LOW52);
     v8 top = v8_add(a->l[4], v8_sar(a->l[3], 52));
     v8 q = v8_madd_hi(v8_zero(), top, v8_set1(QUOTIENT));
+    v8 less = v8_madd_lo(v8_zero(), q, v8_set1(frx8_p52[4] + 1));
     V8_UNROLL
-    for (int j = 0; j < FRX8_LIMBS; j++) {
-        /* limb j of 2^260 - r */
+    for (int j = 0; j < 4; j++) {
         v8 c = v8_set1((j == 0 ? V8_LOW52 + 1 : V8_LOW52) - frx8_p52[j]);
         a->l[j] = v8_madd_lo(a->l[j], q, c);
-        if (j + 1 < FRX8_LIMBS) {
-            a->l[j + 1] = v8_madd_hi(a->l[j + 1], q, c);
-        }
+        a->l[j + 1] = v8_madd_hi(a->l[j + 1], q, c);
     }
+    a->l[4] = v8_sub(a->l[4], less);
+}
+
+/* The same, carried: weak. */
+V8_FN void weaken_carried(oct *a)
+{
+    oct_weaken(a);
     frx8_carry(a);
-    a->l[4] = v8_and(a->l[4], low);
 }
 
 /* Weak to canonical. */
@@ -109,7 +113,7 @@ V8_FN void multiply2(oct *const o[2], const oct *const a[2], const oct *const b[
     V8_UNROLL
     for (int s = 0; s < 2; s++) {
         frx8_finish_raw(o[s], &t[s]);
-        oct_weaken(o[s]);
+        weaken_carried(o[s]);
     }
 }
 
@@ -172,8 +176,8 @@ V8_NOINLINE void oct_mul2_factors(oct *o0, const oct *a0, const factor *f0, oct 
     const oct *const a[2] = {a0, a1};
     const factor *const f[2] = {f0, f1};
     multiply2_factors(t, a, f, 0);
-    oct_weaken(&t[0]);
-    oct_weaken(&t[1]);
+    weaken_carried(&t[0]);
+    weaken_carried(&t[1]);
     *o0 = t[0];
     *o1 = t[1];
 }
@@ -321,7 +325,7 @@ V8_FN void oct_store(fr *p, const oct *a, bool stream)
 {
     v8 w[4];
     oct t = *a;
-    oct_weaken(&t);
+    weaken_carried(&t);
     oct_reduce(&t);
     frx8_to_words(w, &t);
     store_words(p, w, stream);
@@ -384,7 +388,7 @@ V8_FN void load_mont(oct *o, const fr p[8])
     v8 w[4];
     load_words(w, p);
     frx8_from_words(o, w, 4);
-    oct_weaken(o);
+    weaken_carried(o);
 }
 
 /* o0, o1 = a0, a1 times g, where row i holds the digits of g·2^(52(i+1)) mod r, lane by lane;
@@ -440,7 +444,7 @@ V8_NOINLINE void oct_series(oct *out, size_t n, const fr first[8], const fr rati
     }
 }
 
-/** o = a·b/R_L - c of two triples, weak. a, b, c: raw, in [0, 2^260). */
+/** o = a·b/R_L - c of two triples, raw, below 4r. a, b, c: raw, in [0, 2^260). */
 V8_FN void oct_mul2_sub(oct *o0, const oct *a0, const oct *b0, const oct *c0, oct *o1,
                         const oct *a1, const oct *b1, const oct *c1)
 {
@@ -450,8 +454,6 @@ V8_FN void oct_mul2_sub(oct *o0, const oct *a0, const oct *b0, const oct *c0, oc
     oct_mul2(o0, a0, b0, o1, a1, b1);
     frx8_sub(o0, o0, &c[0], 2);
     frx8_sub(o1, o1, &c[1], 2);
-    oct_weaken(o0);
-    oct_weaken(o1);
 }
 
 /** Plain form of A·B - C for a, b = A, B times 2^130, c = C times 2^130, of two triples. The
