@@ -14,6 +14,13 @@
 
 #include "field/lanes.h"
 
+/* Large bodies are inlined where speed counts; emulated, that would only cost compile time. */
+#if CUZK_PATH_IS_IFMA
+#define OCT_FN V8_FN
+#else
+#define OCT_FN V8_NOINLINE
+#endif
+
 typedef frx8 oct;
 
 /* Row table of a constant w: the limbs of w·2^(52(i+1)) mod r for i = 0 … 4, plain form. */
@@ -37,13 +44,15 @@ enum { OCT_RANGE_LIMIT = 34, QUOTIENT = 35 };
 
 /** Raw, in [0, 2^260), to raw, below 2r: 1.31·r on bls12_381, 1.66·r on bn254.
  *
- *  The quotient q = floor(top·QUOTIENT / 2^52), with top within 1 of floor(a / 2^208), never
- *  exceeds a/r: QUOTIENT is below 2^260/r by more than the error of top can make up, since q = 0
- *  for small top. What is subtracted, q·r, is added as q·(2^208 - r) to the low limbs and as
- *  q·(top limb of r, plus 1) < 2^52 subtracted from the top one. */
-V8_FN void oct_weaken(oct *a)
+ *  The quotient is q = floor(top·QUOTIENT / 2^52), where top is floor(a / 2^208) plus 0, 1 or 2:
+ *  the carry out of limb 3 is guessed without those below it, which is wrong by at most 1, and 1 is
+ *  added so that top is never negative. q never exceeds a/r: QUOTIENT is below 2^260/r by more than
+ *  2 units of top make up, unless top is so small that q = 0. What is subtracted, q·r, is added as
+ *  q·(2^208 - r) to the low limbs and as q·(top limb of r, plus 1) < 2^52 subtracted from the top
+ *  one. */
+OCT_FN void oct_weaken(oct *a)
 {
-    v8 top = v8_add(a->l[4], v8_sar(a->l[3], 52));
+    v8 top = v8_add(v8_add(a->l[4], v8_set1(1)), v8_sar(a->l[3], 52));
     v8 q = v8_madd_hi(v8_zero(), top, v8_set1(QUOTIENT));
     v8 less = v8_madd_lo(v8_zero(), q, v8_set1(frx8_p52[4] + 1));
     V8_UNROLL
@@ -74,8 +83,8 @@ V8_FN void oct_reduce(oct *a)
  * digits. low: columns 0 … 7 of what is added before the division, each below 2^62; or NULL. The
  * range before weakening is a·b/2^260 + 2r, which must stay below 2^260. As frx8_mul2, but with one
  * carry chain. */
-V8_FN void multiply2(oct *const o[2], const oct *const a[2], const oct *const b[2],
-                     const v8 (*low)[8])
+OCT_FN void multiply2(oct *const o[2], const oct *const a[2], const oct *const b[2],
+                      const v8 (*low)[8])
 {
     const uint64_t *fold = v8_constants(frx8_fold52);
     frx8_columns t[2];
@@ -137,7 +146,7 @@ V8_FN void oct_mul2(oct *o0, const oct *a0, const oct *b0, oct *o1, const oct *a
 
 /* o[s] = v[s]·f[s] + add·r, of two independent pairs, raw, below (6 + add)·r. v: raw, in
  * [0, 2^260). add: a constant, 0 or -3. Limb by limb the result is above -2^54. */
-V8_FN void multiply2_factors(oct o[2], const oct *const v[2], const factor *const f[2], int add)
+OCT_FN void multiply2_factors(oct o[2], const oct *const v[2], const factor *const f[2], int add)
 {
     frx8_columns t[2];
     oct x[2] = {*v[0], *v[1]};
@@ -393,7 +402,7 @@ V8_FN void load_mont(oct *o, const fr p[8])
 
 /* o0, o1 = a0, a1 times g, where row i holds the digits of g·2^(52(i+1)) mod r, lane by lane;
  * digits, below 7r. */
-V8_FN void multiply2_rows(oct *o0, const oct *a0, oct *o1, const oct *a1, const oct rows[5])
+OCT_FN void multiply2_rows(oct *o0, const oct *a0, oct *o1, const oct *a1, const oct rows[5])
 {
     frx8_columns t[2];
     const oct *const x[2] = {a0, a1};
