@@ -146,7 +146,7 @@ static CUZK_HD CUZK_ALWAYS_INLINE void F(redc_wide)(F_T *o, const uint64_t *w)
 #if F_WITH_ADX
     F_ADX(redc)(o->l, w, w + F_LIMBS, &F(adx_field));
 #else
-    cuzk_mont_redc_portable(o->l, w, p, F_C(N0), F_LIMBS);
+    cuzk_mont_redc_portable(o->l, w, w + F_LIMBS, p, F_C(N0), F_LIMBS);
 #endif
     CUZK_FIELD_CHECK(F(is_reduced)(o));
 }
@@ -210,9 +210,8 @@ CUZK_FIELD_CALL void F(to_canonical)(uint64_t *limbs, const F_T *a)
     F_ADX(redc)(limbs, a->l, F(adx_field).zero, &F(adx_field));
 #else
     CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
-    uint64_t w[2 * F_LIMBS] = {0};
-    memcpy(w, a->l, sizeof(a->l));
-    cuzk_mont_redc_portable(limbs, w, p, F_C(N0), F_LIMBS);
+    CUZK_LOCAL_TABLE uint64_t zero[F_LIMBS] = {0};
+    cuzk_mont_redc_portable(limbs, a->l, zero, p, F_C(N0), F_LIMBS);
 #endif
 }
 

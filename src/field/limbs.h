@@ -195,14 +195,16 @@ static CUZK_HD CUZK_ALWAYS_INLINE void cuzk_mont_mul_portable(uint64_t *o, const
     cuzk_limbs_reduce_once(o, t, p, n);
 }
 
-/** o = a·2^(-64n) mod p, reduced, for a of 2n words below (2^(64n) - 1)·p. o may be a. */
-static CUZK_HD CUZK_ALWAYS_INLINE void
-cuzk_mont_redc_portable(uint64_t *o, const uint64_t *a, const uint64_t *p, uint64_t n0, int n)
+/** o = h + l·2^(-64n) mod p, reduced: the halves of a 2n-word number below (2^(64n) - 1)·p. o may
+ * be l or h. */
+static CUZK_HD CUZK_ALWAYS_INLINE void cuzk_mont_redc_portable(uint64_t *o, const uint64_t *l,
+                                                               const uint64_t *h, const uint64_t *p,
+                                                               uint64_t n0, int n)
 {
     uint64_t t[16];
     CUZK_UNROLL
     for (int i = 0; i < n; i++) {
-        t[i] = a[i];
+        t[i] = l[i];
     }
     CUZK_UNROLL
     for (int i = 0; i < n; i++) {
@@ -214,7 +216,7 @@ cuzk_mont_redc_portable(uint64_t *o, const uint64_t *a, const uint64_t *p, uint6
         }
         t[n - 1] = carry; /* t <= p at the end */
     }
-    (void)cuzk_limbs_add(t, t, a + n, n);
+    (void)cuzk_limbs_add(t, t, h, n);
     cuzk_limbs_reduce_once(o, t, p, n);
 }
 
