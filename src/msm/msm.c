@@ -16,6 +16,7 @@
 typedef struct {
     const cuzk_curve *curve;
     cuzk_pool *pool;
+    cuzk_msm_query *queries;
     const uint8_t *scalars;
     const uint32_t *base_index; /* of its scalars, or NULL: first_index on */
     size_t n;
@@ -26,13 +27,15 @@ typedef struct {
     cuzk_msm_layout at;
     uint8_t *ws;
     cuzk_thread_ws *threads;
+    const cuzk_sum_kernel **kernels; /* of each query; NULL: takes no part in this tile */
     const uint32_t *index; /* base index - first_index of each digit; NULL for 0 … n_digits-1 */
     size_t n_digits;
 
     /* the windows in work */
     unsigned first_window, n_group;
     uint32_t starts[CUZK_MSM_LENGTHS]; /* position of each window's first entry */
-    size_t n_entries, n_tasks, task_entries;
+    size_t n_entries, n_tasks;
+    /* the query in work */
     const cuzk_sum_kernel *kernel;
     const void *bases;
 } tile;
@@ -151,20 +154,19 @@ static size_t find_segment(const tile *t, size_t at)
     return low;
 }
 
-/* Where task `task` begins: at a multiple of the task size, moved to the end of the segment there
- * unless that is a very long one. */
-static size_t task_begin(const tile *t, size_t task)
+/* Move the beginnings of tasks to the end of the segment that they fall into, unless that is a very
+ * long one. */
+static void place_tasks(tile *t)
 {
     const uint32_t *bounds = ws_u32(t, t->at.bounds);
-    size_t at = task * t->task_entries;
-    if (at >= t->n_entries) {
-        return t->n_entries;
+    uint32_t *begins = ws_u32(t, t->at.begins);
+    t->n_tasks = cuzk_msm_tasks(t->n_entries, cuzk_pool_threads(t->pool), begins);
+    for (size_t task = 1; task < t->n_tasks; task++) {
+        size_t s = find_segment(t, begins[task]);
+        if (bounds[s] != begins[task] && bounds[s + 1] - bounds[s] <= CUZK_MSM_TASK_MIN / 2) {
+            begins[task] = bounds[s + 1];
+        }
     }
-    size_t s = find_segment(t, at);
-    if (bounds[s] == at) {
-        return at;
-    }
-    return bounds[s + 1] - bounds[s] <= t->task_entries / 2 ? bounds[s + 1] : at;
 }
 
 /* Sum the entries of a task into their buckets. Where it ends inside of a segment, the sum of that
@@ -176,7 +178,7 @@ static void tree_task(void *ctx, size_t task, unsigned thread)
     char *buckets = (char *)t->ws + t->at.buckets;
     size_t point = t->kernel->point_bytes, n_buckets = (size_t)t->n_group << (t->at.bits - 1);
     void *kernel_ws = t->threads[thread].kernel;
-    uint32_t begin = (uint32_t)task_begin(t, task), end = (uint32_t)task_begin(t, task + 1);
+    uint32_t begin = ws_u32(t, t->at.begins)[task], end = ws_u32(t, t->at.begins)[task + 1];
     uint32_t *tail = ws_u32(t, t->at.tails) + task;
     *tail = UINT32_MAX;
     if (begin == end) {
@@ -228,26 +230,16 @@ static void join_tails(tile *t)
     }
 }
 
-static void sum_buckets(tile *t)
-{
-    size_t n_tasks = (size_t)cuzk_pool_threads(t->pool) * CUZK_MSM_TASKS_PER_THREAD;
-    size_t entries = (t->n_entries + n_tasks - 1) / n_tasks;
-    entries = entries < CUZK_MSM_TASK_MAX ? entries : CUZK_MSM_TASK_MAX;
-    entries = cuzk_pool_threads(t->pool) == 1 ? t->n_entries : entries;
-    t->task_entries = entries;
-    t->n_tasks = entries == 0 ? 0 : (t->n_entries + entries - 1) / entries;
-    cuzk_pool_for(t->pool, t->n_tasks, tree_task, t);
-    join_tails(t);
-}
-
 /* ---- reduction ---- */
 
-static cuzk_weighted level_of(const tile *t, size_t query, size_t slot, size_t n_problems,
+/* Problems of one level of a query, from a slot of its area on. */
+static cuzk_weighted level_at(const tile *t, size_t query, size_t slot, size_t n_problems,
                               unsigned k)
 {
+    size_t point = t->kernels[query]->point_bytes;
     uint8_t *points = t->ws + t->at.sums + query * t->at.sums_bytes;
     uint8_t *full = t->ws + t->at.sums_full + query * t->at.sums_full_bytes;
-    return (cuzk_weighted){points + slot * t->kernel->point_bytes, full + slot, n_problems, k};
+    return (cuzk_weighted){points + slot * point, full + slot, n_problems, k};
 }
 
 /* First split of the buckets in work. */
@@ -256,32 +248,59 @@ static void reduce_group(const tile *t, size_t query)
     unsigned k = cuzk_weighted_next(t->at.bits - 1);
     cuzk_weighted in = {t->ws + t->at.buckets, t->ws + t->at.full, t->n_group, t->at.bits - 1};
     size_t problem = 2 * (size_t)t->first_window;
-    cuzk_weighted out = level_of(t, query, problem << k, 2 * (size_t)t->n_group, k);
-    cuzk_weighted_split(t->kernel, &in, &out, t->threads, t->pool);
+    cuzk_weighted out = level_at(t, query, problem << k, 2 * (size_t)t->n_group, k);
+    cuzk_weighted_split(t->kernels[query], &in, &out, t->threads, t->pool);
 }
 
-/* query->sum += the sum of all windows: the other splits, then doublings from the highest bit. */
-static void finish(const tile *t, size_t q, cuzk_msm_query *query)
+/* The level after `level`, which begins behind it. */
+static cuzk_weighted level_after(const tile *t, size_t query, const cuzk_weighted *level,
+                                 size_t *slot)
 {
-    const cuzk_group *g = &t->curve->g[query->group];
-    unsigned k = cuzk_weighted_next(t->at.bits - 1), levels = 1;
-    unsigned low[8] = {t->at.bits - 1 - k}; /* of level i: what a row problem is shifted by */
-    cuzk_weighted in = level_of(t, q, 0, 2 * (size_t)t->at.n_windows, k);
+    *slot += level->n_problems << level->k;
+    return level_at(t, query, *slot, 2 * level->n_problems, cuzk_weighted_next(level->k));
+}
+
+static cuzk_weighted first_level(const tile *t, size_t query)
+{
+    return level_at(t, query, 0, 2 * (size_t)t->at.n_windows, cuzk_weighted_next(t->at.bits - 1));
+}
+
+/* The other splits, until every problem has k = 1. */
+static void reduce_all(const tile *t, size_t query)
+{
     size_t slot = 0;
-    while (in.k > 1) {
-        slot += in.n_problems << in.k;
-        k = cuzk_weighted_next(in.k);
-        low[levels++] = in.k - k;
-        cuzk_weighted out = level_of(t, q, slot, 2 * in.n_problems, k);
-        cuzk_weighted_split(t->kernel, &in, &out, t->threads, t->pool);
-        in = out;
+    cuzk_weighted level = first_level(t, query);
+    while (level.k > 1) {
+        cuzk_weighted next = level_after(t, query, &level, &slot);
+        cuzk_weighted_split(t->kernels[query], &level, &next, t->threads, t->pool);
+        level = next;
     }
-    uint8_t *points = t->ws + t->at.finals;
-    t->kernel->to_affine(points, in.points, 2 * in.n_problems);
+}
+
+/* query->sum += the sum of all windows, by doublings from the highest bit. */
+static void finish_task(void *ctx, size_t q, unsigned thread)
+{
+    (void)thread;
+    const tile *t = ctx;
+    if (t->kernels[q] == NULL) {
+        return;
+    }
+    const cuzk_group *g = &t->curve->g[t->queries[q].group];
+    unsigned low[8], levels = 1; /* what a row problem of each level is shifted by */
+    size_t slot = 0;
+    cuzk_weighted last = first_level(t, q);
+    low[0] = t->at.bits - 1 - last.k;
+    while (last.k > 1) {
+        low[levels++] = last.k - cuzk_weighted_next(last.k);
+        last = level_after(t, q, &last, &slot);
+    }
+    size_t n_slots = 2 * last.n_problems;
+    uint8_t *points = t->ws + t->at.finals + q * t->at.finals_bytes;
+    t->kernels[q]->to_affine(points, last.points, n_slots);
     uint32_t at[CUZK_MSM_LENGTHS + CUZK_MSM_WINDOW_MAX]; /* slot with that weight, plus 1 */
     memset(at, 0, sizeof at);
-    for (size_t s = 0; s < 2 * in.n_problems; s++) {
-        if (in.full[s]) {
+    for (size_t s = 0; s < n_slots; s++) {
+        if (last.full[s]) {
             size_t path = s >> 1;
             unsigned bit = (unsigned)(path >> levels) * t->at.bits + (s & 1);
             for (unsigned l = 0; l < levels; l++) {
@@ -301,7 +320,7 @@ static void finish(const tile *t, size_t q, cuzk_msm_query *query)
             g->add_affine(&sum, &sum, points + (at[bit] - 1) * g->affine_bytes);
         }
     }
-    g->add(&query->sum, &query->sum, &sum);
+    g->add(&t->queries[q].sum, &t->queries[q].sum, &sum);
 }
 
 /* ---- tiles ---- */
@@ -326,7 +345,7 @@ static void make_digits(tile *t)
     uint32_t *index = ws_u32(t, t->at.index);
     bool listed = t->n_digits != t->n;
     if (listed) {
-        (void)cuzk_msm_list_nonzero(t->scalars, t->n, index);
+        (void)cuzk_msm_list_nonzero(t->scalars, t->n, index, ws_u32(t, t->at.counters), t->pool);
     }
     cuzk_msm_digits(&t->windows, t->scalars, listed ? index : NULL, t->n_digits,
                     (int16_t *)(void *)(t->ws + t->at.digits), t->at.pitch, t->at.n_windows,
@@ -348,8 +367,8 @@ static cuzk_status add_tile(tile *t, const cuzk_msm_params *params, size_t ws_by
     cuzk_msm_scan(&t->windows, t->scalars, t->n, lengths, (uint32_t *)(void *)t->ws, t->pool);
     size_t n_nonzero = t->n - lengths[0];
     if (n_nonzero <= CUZK_MSM_PLAIN_MAX && params->window_bits == 0) {
-        uint32_t list[CUZK_MSM_PLAIN_MAX + 1], *all = (uint32_t *)(void *)t->ws;
-        memcpy(list, all, cuzk_msm_list_nonzero(t->scalars, t->n, all) * sizeof *list);
+        uint32_t list[CUZK_MSM_PLAIN_MAX];
+        (void)cuzk_msm_list_nonzero(t->scalars, t->n, list, (uint32_t *)(void *)t->ws, t->pool);
         for (size_t q = 0; q < params->n_queries; q++) {
             if (params->queries[q].first <= t->first_index) {
                 add_plain(t, list, n_nonzero, &params->queries[q]);
@@ -365,26 +384,34 @@ static cuzk_status add_tile(tile *t, const cuzk_msm_params *params, size_t ws_by
                  t->n, ws_bytes);
     cuzk_msm_windows_init(&t->windows, t->curve, t->at.bits);
     set_threads(t);
+    t->kernels = (const cuzk_sum_kernel **)(void *)(t->ws + t->at.kernels);
+    for (size_t q = 0; q < params->n_queries; q++) {
+        bool takes_part = params->queries[q].first <= t->first_index;
+        t->kernels[q] =
+            takes_part ? cuzk_sum_kernel_get(t->curve->id, params->queries[q].group) : NULL;
+    }
     make_digits(t);
     for (t->first_window = 0; t->first_window < t->at.n_windows; t->first_window += t->n_group) {
         unsigned left = t->at.n_windows - t->first_window;
         t->n_group = left < t->at.group ? left : t->at.group;
         sort_group(t);
+        place_tasks(t);
         for (size_t q = 0; q < params->n_queries; q++) {
-            if (params->queries[q].first <= t->first_index) {
-                t->kernel = cuzk_sum_kernel_get(t->curve->id, params->queries[q].group);
+            if (t->kernels[q] != NULL) {
+                t->kernel = t->kernels[q];
                 t->bases = tile_bases(t, &params->queries[q]);
-                sum_buckets(t);
+                cuzk_pool_for(t->pool, t->n_tasks, tree_task, t);
+                join_tails(t);
                 reduce_group(t, q);
             }
         }
     }
     for (size_t q = 0; q < params->n_queries; q++) {
-        if (params->queries[q].first <= t->first_index) {
-            t->kernel = cuzk_sum_kernel_get(t->curve->id, params->queries[q].group);
-            finish(t, q, &params->queries[q]);
+        if (t->kernels[q] != NULL) {
+            reduce_all(t, q);
         }
     }
+    cuzk_pool_for(t->pool, params->n_queries, finish_task, t);
     return CUZK_OK;
 }
 
@@ -450,7 +477,7 @@ cuzk_status cuzk_msm(const cuzk_curve *curve, cuzk_msm_params *params, void *ws,
     }
     for (size_t i = 0; i < params->n;) {
         size_t end = tile_end(params, i);
-        tile t = {.curve = curve, .pool = pool, .n = end - i, .ws = ws};
+        tile t = {.curve = curve, .pool = pool, .queries = params->queries, .n = end - i, .ws = ws};
         t.scalars = (const uint8_t *)params->scalars + 32 * i;
         t.base_index = params->base_index != NULL ? params->base_index + i : NULL;
         t.first_index = index_at(params, i);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { RANGE = 4096, BLOCK = 64 };
+enum { RANGE = CUZK_MSM_RANGE, BLOCK = 64 };
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -81,6 +81,11 @@ static uint32_t window_bias(const cuzk_msm_windows *w, unsigned window)
     return (uint32_t)1 << bit;
 }
 
+static size_t range_end(size_t chunk, size_t n)
+{
+    return (chunk + 1) * RANGE < n ? (chunk + 1) * RANGE : n;
+}
+
 /* ---- lengths ---- */
 
 struct scan {
@@ -106,8 +111,7 @@ static void scan_range(void *ctx, size_t chunk, unsigned thread)
 {
     const struct scan *s = ctx;
     uint32_t *lengths = s->partial + (size_t)thread * CUZK_MSM_LENGTHS;
-    size_t end = (chunk + 1) * RANGE < s->n ? (chunk + 1) * RANGE : s->n;
-    for (size_t i = chunk * RANGE; i < end; i++) {
+    for (size_t i = chunk * RANGE; i < range_end(chunk, s->n); i++) {
         uint64_t scalar[4];
         load4(scalar, s->scalars, i);
         lengths[length_of(s->w, scalar)]++;
@@ -129,16 +133,58 @@ void cuzk_msm_scan(const cuzk_msm_windows *w, const void *scalars, size_t n, uin
     }
 }
 
-size_t cuzk_msm_list_nonzero(const void *scalars, size_t n, uint32_t *list)
+struct list {
+    const void *scalars;
+    size_t n;
+    uint32_t *list;
+    uint32_t *begins; /* of each range */
+};
+
+static uint64_t any_bit(const struct list *l, size_t i)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t t[4];
-        load4(t, scalars, i);
-        list[count] = (uint32_t)i;
-        count += (t[0] | t[1] | t[2] | t[3]) != 0;
+    uint64_t t[4];
+    load4(t, l->scalars, i);
+    return t[0] | t[1] | t[2] | t[3];
+}
+
+static void count_range(void *ctx, size_t chunk, unsigned thread)
+{
+    (void)thread;
+    const struct list *l = ctx;
+    uint32_t count = 0;
+    for (size_t i = chunk * RANGE; i < range_end(chunk, l->n); i++) {
+        count += any_bit(l, i) != 0;
     }
-    return count;
+    l->begins[chunk] = count;
+}
+
+static void list_range(void *ctx, size_t chunk, unsigned thread)
+{
+    (void)thread;
+    const struct list *l = ctx;
+    uint32_t *to = l->list + l->begins[chunk], found[RANGE];
+    size_t count = 0;
+    for (size_t i = chunk * RANGE; i < range_end(chunk, l->n); i++) {
+        found[count] = (uint32_t)i;
+        count += any_bit(l, i) != 0;
+    }
+    memcpy(to, found, count * sizeof *to);
+}
+
+size_t cuzk_msm_list_nonzero(const void *scalars, size_t n, uint32_t *list, uint32_t *begins,
+                             cuzk_pool *pool)
+{
+    struct list l = {scalars, n, list, begins};
+    size_t n_ranges = (n + RANGE - 1) / RANGE;
+    uint32_t total = 0;
+    cuzk_pool_for(pool, n_ranges, count_range, &l);
+    for (size_t r = 0; r < n_ranges; r++) {
+        uint32_t count = begins[r];
+        begins[r] = total;
+        total += count;
+    }
+    cuzk_pool_for(pool, n_ranges, list_range, &l);
+    return total;
 }
 
 /* ---- digits ---- */
@@ -197,7 +243,7 @@ static void digits_range(void *ctx, size_t chunk, unsigned thread)
     const struct digits *d = ctx;
     uint32_t *nonzero = d->partial + (size_t)thread * d->n_windows;
     uint32_t words[9][BLOCK] = {{0}};
-    size_t end = (chunk + 1) * RANGE < d->n ? (chunk + 1) * RANGE : d->n;
+    size_t end = range_end(chunk, d->n);
     for (size_t first = chunk * RANGE; first < end; first += BLOCK) {
         size_t n = end - first < BLOCK ? end - first : BLOCK;
         bias_block(d, first, n, words);

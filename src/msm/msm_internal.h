@@ -14,6 +14,7 @@
 enum {
     CUZK_MSM_WINDOW_MIN = 2,
     CUZK_MSM_WINDOW_MAX = 16, /* digits are kept in 16 bits */
+    CUZK_MSM_RANGE = 4096,    /* scalars of a task */
     CUZK_MSM_LENGTHS = 256    /* bit lengths of |t|: 0 … 255 */
 };
 
@@ -36,8 +37,10 @@ void cuzk_msm_windows_init(cuzk_msm_windows *w, const cuzk_curve *curve, unsigne
 void cuzk_msm_scan(const cuzk_msm_windows *w, const void *scalars, size_t n, uint32_t *lengths,
                    uint32_t *partial, cuzk_pool *pool);
 
-/** List the indices of the scalars that are not zero; returns how many. */
-size_t cuzk_msm_list_nonzero(const void *scalars, size_t n, uint32_t *list);
+/** List the indices of the scalars that are not zero; returns how many.
+ *  begins: workspace, one word for every CUZK_MSM_RANGE scalars begun. */
+size_t cuzk_msm_list_nonzero(const void *scalars, size_t n, uint32_t *list, uint32_t *begins,
+                             cuzk_pool *pool);
 
 /** digits[window·pitch + i] = digit of t_i for windows 0 … n_windows-1, and nonzero[window] = how
  *  many of them are not 0. A digit fits 16 bits: 2^(c-1) itself occurs for c < 16 only.

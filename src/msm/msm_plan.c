@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Cost model and workspace layout of cuzk_msm.
  *
- * Costs are counted in additions of the tree, for each window: one a nonzero digit, about two a
- * bucket that is in use for the reduction, a little for every bucket, in use or not, and a constant
- * for the passes over the counters and the last additions. */
+ * Costs are counted in additions of the tree: one a nonzero digit (with its part of the sort), two
+ * a used bucket for the first split of the reduction, six 2^(c/2) a window for the later ones; and
+ * a little for every bucket, in use or not. */
 #include "msm/msm_plan.h"
+
+static const double DIGIT_COST = 1.02, SPLIT_COST = 1.9, SLOT_COST = 0.07, WINDOW_COST = 100;
 
 /* Workspace that the windows of a group may take: more windows at once give larger batches in the
  * first split and fewer barriers between threads. */
@@ -30,6 +32,28 @@ static size_t place(size_t *total, size_t n_bytes)
     return at;
 }
 
+size_t cuzk_msm_tasks(size_t n, unsigned n_threads, uint32_t *begins)
+{
+    size_t n_tasks = 0, at = 0;
+    while (at < n) {
+        size_t size = (n - at) / (2 * (size_t)n_threads);
+        size = size < CUZK_MSM_TASK_MIN ? CUZK_MSM_TASK_MIN : size;
+        size = size < CUZK_MSM_TASK_MAX ? size : CUZK_MSM_TASK_MAX;
+        if (n_threads == 1 || size > n - at) {
+            size = n - at;
+        }
+        if (begins != NULL) {
+            begins[n_tasks] = (uint32_t)at;
+        }
+        n_tasks++;
+        at += size;
+    }
+    if (begins != NULL) {
+        begins[n_tasks] = (uint32_t)n;
+    }
+    return n_tasks;
+}
+
 /* Everything but `group`, which is given. */
 static void lay_out(cuzk_msm_layout *l, size_t n, size_t n_queries, size_t point_bytes,
                     size_t kernel_ws, unsigned n_threads)
@@ -37,18 +61,18 @@ static void lay_out(cuzk_msm_layout *l, size_t n, size_t n_queries, size_t point
     size_t buckets = (size_t)l->group << (l->bits - 1), total = 0;
     l->pitch = (n + 2047) / 2048 * 2048 + 96; /* the windows' streams fall into different sets */
     l->digits = place(&total, l->n_windows * l->pitch * sizeof(int16_t));
-    l->index = place(&total, (n + 1) * sizeof(uint32_t));
+    l->index = place(&total, n * sizeof(uint32_t));
     l->nonzero = place(&total, l->n_windows * sizeof(uint32_t));
-    l->counters = place(&total, (size_t)n_threads * CUZK_MSM_LENGTHS * sizeof(uint32_t));
+    size_t counters = (size_t)n_threads * CUZK_MSM_LENGTHS, ranges = CUZK_MSM_TILE / CUZK_MSM_RANGE;
+    l->counters = place(&total, (counters > ranges ? counters : ranges) * sizeof(uint32_t));
     l->entries = place(&total, l->group * n * sizeof(uint32_t));
     l->bounds = place(&total, (buckets + 1) * sizeof(uint32_t));
     l->full = place(&total, buckets);
-    size_t few = (size_t)n_threads * CUZK_MSM_TASKS_PER_THREAD;
-    size_t many = l->group * n / CUZK_MSM_TASK_MAX;
-    l->n_tasks = (few > many ? few : many) + 1;
+    l->n_tasks = cuzk_msm_tasks(l->group * n, n_threads, NULL);
     l->buckets = place(&total, (buckets + l->n_tasks) * point_bytes);
+    l->begins = place(&total, (l->n_tasks + 1) * sizeof(uint32_t));
     l->tails = place(&total, l->n_tasks * sizeof(uint32_t));
-    l->joined = place(&total, l->n_tasks * point_bytes);
+    l->joined = place(&total, point_bytes);
     l->kernel_ws = kernel_ws;
     l->threads = place(&total, n_threads * sizeof(cuzk_thread_ws));
     l->thread_ws = total;
@@ -70,23 +94,25 @@ static void lay_out(cuzk_msm_layout *l, size_t n, size_t n_queries, size_t point
     l->sums = place(&total, n_queries * l->sums_bytes);
     l->sums_full_bytes = slots;
     l->sums_full = place(&total, n_queries * slots);
-    l->finals = place(&total, problems * 2 * sizeof(cuzk_affine));
+    l->finals_bytes = problems * 2 * sizeof(cuzk_affine);
+    l->finals = place(&total, n_queries * l->finals_bytes);
+    l->kernels = place(&total, n_queries * sizeof(const cuzk_sum_kernel *));
     l->total = total;
 }
 
 /* Additions of a tile. lengths: as counted by cuzk_msm_scan. */
 static double cost(const cuzk_msm_layout *l, const uint32_t *lengths)
 {
-    const double per_digit = 1.0, per_bucket = 2.2, per_slot = 0.07, per_window = 60.0;
     double total = 0, longer = 0;
     double n_buckets = (double)((size_t)1 << (l->bits - 1));
+    double second_split = 6.0 * (double)((size_t)1 << (l->bits / 2));
     unsigned length = CUZK_MSM_LENGTHS;
     for (unsigned w = l->n_windows; w-- > 0;) {
         while (length > w * l->bits + 1) { /* shorter ones have no digit here, nearly */
             longer += lengths[--length];
         }
-        total += per_digit * longer + per_window + per_slot * n_buckets +
-                 per_bucket * (longer < n_buckets ? longer : n_buckets);
+        total += DIGIT_COST * longer + SPLIT_COST * (longer < n_buckets ? longer : n_buckets) +
+                 SLOT_COST * n_buckets + second_split + WINDOW_COST;
     }
     return total;
 }
@@ -116,7 +142,7 @@ bool cuzk_msm_plan(cuzk_msm_layout *out, const cuzk_curve *curve, const cuzk_msm
         }
         size_t per_window = n * sizeof(uint32_t) + (point_bytes << (c - 1));
         size_t group = group_bytes / per_window;
-        group = group < n_threads ? n_threads : group;
+        group = group < n_threads ? n_threads : group / n_threads * n_threads;
         group = group < l.n_windows ? group : l.n_windows;
         do {
             /* groups of about equal size */

@@ -11,9 +11,9 @@ enum {
     CUZK_MSM_TILE = 1 << 22,
     /* A tile of up to this many nonzero scalars is summed bit by bit. */
     CUZK_MSM_PLAIN_MAX = 8,
-    /* Tasks of the bucket sums: how many for each thread at least, and the largest. */
-    CUZK_MSM_TASKS_PER_THREAD = 8,
-    CUZK_MSM_TASK_MAX = 65536
+    /* Entries of a task of the bucket sums, at most, and at least but for the last one. */
+    CUZK_MSM_TASK_MAX = 65536,
+    CUZK_MSM_TASK_MIN = 4096
 };
 
 /* Offsets into the workspace, all multiples of 64. */
@@ -23,16 +23,17 @@ typedef struct {
     unsigned group;     /* windows sorted and summed at once */
     size_t pitch;       /* digits of one window */
     size_t digits;      /* int16_t[n_windows][pitch] */
-    size_t index;       /* uint32_t[n + 1] */
+    size_t index;       /* uint32_t[n] */
     size_t nonzero;     /* uint32_t[n_windows] */
-    size_t counters;    /* uint32_t[threads][256] */
+    size_t counters;    /* uint32_t[threads][256], or one for each range of a tile */
     size_t entries;     /* uint32_t[group · n] */
     size_t bounds;      /* uint32_t[(group << (bits-1)) + 1] */
     size_t full;        /* uint8_t[group << (bits-1)] */
     size_t n_tasks;     /* of the bucket sums of a group, at most */
     size_t buckets;     /* points: group << (bits-1), then n_tasks partial sums */
+    size_t begins;      /* uint32_t[n_tasks + 1] */
     size_t tails;       /* uint32_t[n_tasks] */
-    size_t joined;      /* points[n_tasks] */
+    size_t joined;      /* one point */
     size_t threads;     /* cuzk_thread_ws[threads] */
     size_t thread_ws;   /* what those point to */
     size_t kernel_ws;   /* bytes of each thread's kernel workspace */
@@ -40,9 +41,17 @@ typedef struct {
     size_t sums_bytes;  /* … of one query */
     size_t sums_full;   /* uint8_t: the same for the flags */
     size_t sums_full_bytes;
-    size_t finals; /* packed affine points: the last level of one query */
+    size_t finals;       /* per query: packed affine points of the last level */
+    size_t finals_bytes; /* … of one query */
+    size_t kernels;      /* const cuzk_sum_kernel *[n_queries] */
     size_t total;
 } cuzk_msm_layout;
+
+/** Cut n entries into tasks for the bucket sums: large ones first, then smaller and smaller ones,
+ * so that all threads end at about the same time. One task for one thread.
+ *
+ *  begins: n_tasks + 1 positions, or NULL. Returns n_tasks, which does not decrease with n. */
+size_t cuzk_msm_tasks(size_t n, unsigned n_threads, uint32_t *begins);
 
 /** The window that is cheapest for scalars of these bit lengths (cuzk_msm_scan).
  *
