@@ -212,6 +212,7 @@ class Field:
         w.raw(N + "_FOLD", "2^-64 mod %s: folds the lowest word away" % c,
               limbs(pow(2, -64, p), n))
         w.elem(N + "_ONE", "1 in Montgomery form: R mod %s, R = %s" % (c, R), self.mont(1))
+        assert 10 * (pow(2, 2 * self.r_bits, p)) <= 9 * p, "from_canonical of mont_adx.h needs it"
         w.elem(N + "_R2", "R^2 mod %s" % c, self.mont(1 << self.r_bits))
         w.elem(N + "_HALF", "1/2, Montgomery form", self.mont(pow(2, -1, p)))
         w.raw(N + "_MODULUS_MINUS_2", "%s - 2, exponent of the Fermat inversion" % c,

@@ -186,17 +186,13 @@ CUZK_FIELD_CALL void F(sqr)(F_T *o, const F_T *a)
 /** o = the element of the plain integer in F_LIMBS words (any value, taken modulo p). */
 CUZK_FIELD_CALL void F(from_canonical)(F_T *o, const uint64_t *limbs)
 {
-    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
     CUZK_LOCAL_TABLE F_T r2 = F_C(R2);
 #if F_WITH_ADX
-    /* the product may reach p·R: the reduction then ends just above p, not below */
-    uint64_t w[2 * F_LIMBS];
+    uint64_t w[2 * F_LIMBS]; /* high half below R2 <= 0.9·p, as the constants' generator asserts */
     F(mul_wide)(w, r2.l, limbs);
-    F_ADX(redc)(o->l, w, w + F_LIMBS, &F(adx_field));
-    if (!cuzk_limbs_less(o->l, p, F_LIMBS)) {
-        (void)cuzk_limbs_sub(o->l, o->l, p, F_LIMBS);
-    }
+    F(redc_wide)(o, w);
 #else
+    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
     CUZK_FIELD_MONT_MUL(o->l, r2.l, limbs, p, F_C(N0), F_LIMBS);
 #endif
     CUZK_FIELD_CHECK(F(is_reduced)(o));
