@@ -5,7 +5,9 @@
  *
  * A record holds coefficient·R². Its Montgomery product with a canonical witness value is the
  * product in Montgomery form; for a witness bit the coefficients alone are summed, and the sum is
- * brought to Montgomery form once per row by a Montgomery product with the integer 1. */
+ * brought to Montgomery form once per row by a Montgomery product with the integer 1. Coefficients
+ * 1 and -1, which are most of them, are counted instead, so that most rows need no product at all.
+ */
 #include "groth16/key_rows.h"
 
 #include "base/stripes.h"
@@ -17,7 +19,8 @@ enum { RUN_RECORDS = 8192, RANGE_ROWS = 1 << 14 };
 struct rows {
     const cuzk_zkey *key;
     const cuzk_witness *w;
-    cuzk_fr *out[2]; /* a, b */
+    cuzk_fr *out[2];              /* a, b */
+    cuzk_fr one_r2, minus_one_r2; /* 1 and -1 as records hold them */
     bool locked;
     cuzk_stripes stripes;
     _Atomic uint64_t first_bad;
@@ -27,6 +30,7 @@ struct rows {
 struct row_sum {
     uint32_t matrix, row;
     bool has_bits, has_field;
+    int32_t ones;  /* bits with coefficient 1, less those with -1 */
     cuzk_fr bits;  /* times R² */
     cuzk_fr field; /* Montgomery form */
 };
@@ -39,7 +43,14 @@ static void flush(struct rows *g, struct row_sum *s)
         curve->fr_mul(&s->bits, &s->bits, &integer_one);
         curve->fr_add(&s->field, &s->field, &s->bits);
     }
-    if (s->has_bits || s->has_field) {
+    if (s->ones != 0) {
+        cuzk_fr n = curve->fr_one;
+        if (s->ones != 1 && s->ones != -1) {
+            curve->fr_from_u64(&n, (uint64_t)(s->ones < 0 ? -(int64_t)s->ones : s->ones));
+        }
+        (s->ones < 0 ? curve->fr_sub : curve->fr_add)(&s->field, &s->field, &n);
+    }
+    if (s->has_bits || s->has_field || s->ones != 0) {
         cuzk_fr *out = &g->out[s->matrix][s->row];
         if (g->locked) {
             cuzk_stripes_lock(&g->stripes, s->row);
@@ -62,7 +73,14 @@ static void add_record(const struct rows *g, struct row_sum *s, const cuzk_zkey_
 {
     const cuzk_witness *w = g->w;
     if (!cuzk_bitmap_get(w->is_field, c->wire)) {
-        if (cuzk_bitmap_get(w->bits, c->wire)) {
+        if (!cuzk_bitmap_get(w->bits, c->wire)) {
+            return;
+        }
+        if (memcmp(&c->value, &g->one_r2, sizeof c->value) == 0) {
+            s->ones++;
+        } else if (memcmp(&c->value, &g->minus_one_r2, sizeof c->value) == 0) {
+            s->ones--;
+        } else {
             g->key->curve->fr_add(&s->bits, &s->bits, &c->value);
             s->has_bits = true;
         }
@@ -121,6 +139,9 @@ cuzk_status cuzk_key_eval_rows(const cuzk_zkey *key, const cuzk_witness *witness
                      .out = {a, b},
                      .locked = cuzk_pool_threads(pool) > 1,
                      .first_bad = UINT64_MAX};
+    /* the Montgomery form of the Montgomery form of 1 */
+    key->curve->fr_batch_from_canonical(&g.one_r2, &key->curve->fr_one, 1);
+    key->curve->fr_neg(&g.minus_one_r2, &g.one_r2);
     cuzk_pool_for(pool, ((size_t)key->domain_size + RANGE_ROWS - 1) / RANGE_ROWS, clear, &g);
     cuzk_pool_for(pool, (size_t)((key->n_coeffs + RUN_RECORDS - 1) / RUN_RECORDS), run, &g);
     return g.first_bad == UINT64_MAX ? CUZK_OK : cuzk_zkey_coeff_fail(key, g.first_bad, err);
