@@ -46,18 +46,18 @@ static bool has_ifma(void)
 
 bool cuzk_cpu_supports(cuzk_cpu_path path)
 {
-    switch (path) {
-    case CUZK_CPU_PORTABLE:
-    case CUZK_CPU_IFMA_EMULATED:
-        return true;
-    case CUZK_CPU_ADX:
-        return has_adx();
-    case CUZK_CPU_IFMA:
-        return has_ifma();
-    case CUZK_CPU_PATH_COUNT:
-        break;
+    /* One bit a path; asked once, since each cpuid leaves a virtual machine for tens of
+     * microseconds. Relaxed: every thread that races here computes the same value. */
+    static _Atomic unsigned known;
+    const unsigned decided = 1u << CUZK_CPU_PATH_COUNT;
+    unsigned paths = atomic_load_explicit(&known, memory_order_relaxed);
+    if (paths == 0) {
+        paths = decided | 1u << CUZK_CPU_PORTABLE | 1u << CUZK_CPU_IFMA_EMULATED;
+        paths |= has_adx() ? 1u << CUZK_CPU_ADX : 0;
+        paths |= has_ifma() ? 1u << CUZK_CPU_IFMA : 0;
+        atomic_store_explicit(&known, paths, memory_order_relaxed);
     }
-    return false;
+    return (unsigned)path < CUZK_CPU_PATH_COUNT && (paths >> path & 1) != 0;
 }
 
 /* Index of the pinned path, -1 when nothing is pinned, -2 when the name is unknown. */
@@ -83,7 +83,9 @@ cuzk_cpu_path cuzk_cpu_path_get(void)
     if (path < 0) {
         path = pinned();
         if (path < 0 || !cuzk_cpu_supports((cuzk_cpu_path)path)) {
-            path = has_ifma() ? CUZK_CPU_IFMA : has_adx() ? CUZK_CPU_ADX : CUZK_CPU_PORTABLE;
+            path = cuzk_cpu_supports(CUZK_CPU_IFMA)  ? CUZK_CPU_IFMA
+                   : cuzk_cpu_supports(CUZK_CPU_ADX) ? CUZK_CPU_ADX
+                                                     : CUZK_CPU_PORTABLE;
         }
         atomic_store_explicit(&chosen, path, memory_order_relaxed);
     }

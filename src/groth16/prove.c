@@ -162,40 +162,46 @@ static const cuzk_jac *sum_of(const struct proving *g, cuzk_prover_query query)
     return &g->sets[g->p->place[query].set].queries[g->p->place[query].query].sum;
 }
 
-/* out = base + sum + k·delta, the form of A, B and B1. */
-static void blinded(const cuzk_group *group, cuzk_jac *out, const void *base, const cuzk_jac *sum,
-                    const void *delta, const cuzk_fr *k)
+/* out = base + sum */
+static void shifted(const cuzk_group *group, cuzk_jac *out, const void *base, const cuzk_jac *sum)
 {
-    group->from_affine(out, delta);
-    group->mul(out, out, k);
+    group->from_affine(out, base);
     group->add(out, out, sum);
-    group->add_affine(out, out, base);
 }
 
+/* out += k·point */
+static void add_multiple(const cuzk_group *group, cuzk_jac *out, const cuzk_jac *point,
+                         const cuzk_fr *k)
+{
+    cuzk_jac t;
+    group->mul(&t, point, k);
+    group->add(out, out, &t);
+    cuzk_wipe(&t, sizeof t);
+}
+
+/* r·s·delta occurs twice in C with opposite signs, in r·B1 and by itself: it is left out of both.
+ */
 static cuzk_status assemble(const struct proving *g, cuzk_proof_points *out)
 {
     const cuzk_curve *curve = g->p->curve;
     const cuzk_vk *vk = &g->p->vk;
     const cuzk_group *g1 = &curve->g[CUZK_G1], *g2 = &curve->g[CUZK_G2];
     struct {
-        cuzk_fr r, s, rs;
-        cuzk_jac a, b2, b1, c, t;
+        cuzk_fr r, s;
+        cuzk_jac a, b2, b1, c, delta1, delta2;
     } m; /* in one place, to be wiped */
     cuzk_status status = choose_blinding(g, &m.r, &m.s);
     if (status == CUZK_OK) {
-        blinded(g1, &m.a, &vk->alpha1, sum_of(g, CUZK_QUERY_A), &vk->delta1, &m.r);
-        blinded(g2, &m.b2, &vk->beta2, sum_of(g, CUZK_QUERY_B2), &vk->delta2, &m.s);
-        blinded(g1, &m.b1, &vk->beta1, sum_of(g, CUZK_QUERY_B1), &vk->delta1, &m.s);
+        g1->from_affine(&m.delta1, &vk->delta1);
+        g2->from_affine(&m.delta2, &vk->delta2);
+        shifted(g1, &m.a, &vk->alpha1, sum_of(g, CUZK_QUERY_A));
+        add_multiple(g1, &m.a, &m.delta1, &m.r);
+        shifted(g2, &m.b2, &vk->beta2, sum_of(g, CUZK_QUERY_B2));
+        add_multiple(g2, &m.b2, &m.delta2, &m.s);
+        shifted(g1, &m.b1, &vk->beta1, sum_of(g, CUZK_QUERY_B1)); /* without s·delta */
         g1->add(&m.c, sum_of(g, CUZK_QUERY_C), &g->h);
-        g1->mul(&m.t, &m.a, &m.s);
-        g1->add(&m.c, &m.c, &m.t);
-        g1->mul(&m.t, &m.b1, &m.r);
-        g1->add(&m.c, &m.c, &m.t);
-        curve->fr_mul(&m.rs, &m.r, &m.s);
-        curve->fr_neg(&m.rs, &m.rs);
-        g1->from_affine(&m.t, &vk->delta1);
-        g1->mul(&m.t, &m.t, &m.rs);
-        g1->add(&m.c, &m.c, &m.t);
+        add_multiple(g1, &m.c, &m.a, &m.s);
+        add_multiple(g1, &m.c, &m.b1, &m.r);
         memset(out, 0, sizeof *out);
         out->curve = curve;
         g1->to_affine(&out->a, &m.a);
