@@ -170,13 +170,10 @@ static inline void load_group(const run *t, const source *src, oct *x, size_t j,
                               size_t stride)
 {
     for (size_t i = 0; i < n / 2; i++) {
-        oct u, v;
-        source_load2(&u, &v, src, j + i * stride, j + (i + n / 2) * stride);
+        source_load2(&x[i], &x[i + n / 2], src, j + i * stride, j + (i + n / 2) * stride);
         if (!t->shifted) {
-            oct_butterfly_one_first(&u, &v);
+            oct_butterfly_one_first(&x[i], &x[i + n / 2]);
         }
-        x[i] = u;
-        x[i + n / 2] = v;
     }
 }
 

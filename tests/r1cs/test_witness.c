@@ -316,7 +316,7 @@ static void test_real_circuits(void **state)
     (void)state;
     static const char *const names[] = {"groth/sparse",           "groth/dense",
                                         "groth/poseidon8",        "circom/bn254/range64",
-                                        "circom/bn254/poseidon2", "circom/bls12381/manypublic"};
+                                        "circom/bn254/poseidon2", "circom/bls12381/multiplier1000"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         cuzk_error err = {0};
         cuzk_shape *s = load_shape(names[i]);
