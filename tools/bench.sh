@@ -9,6 +9,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
+command -v python3 >/dev/null || {
+    echo "bench.sh: python3 is missing (make check installs it)" >&2
+    exit 1
+}
 runs=${2:-9}
 out=build/bench
 mkdir -p "$out"

@@ -131,14 +131,20 @@ int cuzk_cli_check(cuzk_cli_args *args)
     if (ctx == NULL) {
         return code;
     }
-    if (args->n_positional == 2) {
+    if (args->n_positional == 2 && cuzk_cli_value(args, "--r1cs") != NULL) {
+        code = cuzk_cli_usage(args, "--r1cs goes with a key; the circuit of a witness is FILE");
+    } else if (args->n_positional == 2) {
         code = check_witness(args, ctx);
     } else {
         cuzk_cli_catch_signals();
         struct printer p = {args, {true}, 0, 0};
         begin_report(&p);
-        cuzk_status status = cuzk_check_file(ctx, args->positional[0], print_item, &p,
-                                             cuzk_cli_progress, args, &args->err);
+        cuzk_check_options options = CUZK_CHECK_OPTIONS_INIT;
+        options.r1cs_path = cuzk_cli_value(args, "--r1cs");
+        options.progress = cuzk_cli_progress;
+        options.progress_user = args;
+        cuzk_status status =
+            cuzk_check_file(ctx, args->positional[0], &options, print_item, &p, &args->err);
         code = end_report(&p, status);
         if (code == CUZK_EXIT_OK && !args->json && !args->quiet) {
             printf("ok\n");

@@ -38,6 +38,11 @@ static const cuzk_cli_option setup_options[] = {
     OPTION_END,
 };
 
+static const cuzk_cli_option check_options[] = {
+    OPTION_R1CS("for a key: its circuit, to compare with"),
+    OPTION_END,
+};
+
 static const cuzk_cli_option export_options[] = {
     {"--format", NULL, "FORM", "of the key: snarkjs (JSON) or bytes (.vk, bls12381)"},
     OPTION_ALLOW_TEST_KEY,
@@ -70,9 +75,10 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      "Reads headers and tables of any format: .zkey .wtns .r1cs .params .vk .json, proofs.", 1, 1,
      NULL, cuzk_cli_inspect},
     {"check", "FILE [WITNESS]", "check all of a file: points, values, indices, consistency",
-     "With a .r1cs and a .wtns: check the witness against every constraint and name the first\n"
-     "that fails.",
-     1, 2, NULL, cuzk_cli_check},
+     "A key is also checked for parts that do not fit together and, with --r1cs, against its\n"
+     "circuit. With a .r1cs and a .wtns: check the witness against every constraint and name the\n"
+     "first that fails.",
+     1, 2, check_options, cuzk_cli_check},
     {"export", "vk KEY [FILE] | calldata PUBLIC PROOF",
      "write a verifying key or the Solidity call of a proof",
      "vk: KEY is a .zkey, .params or verifying key; FILE defaults to stdout. calldata: as snarkjs\n"

@@ -578,7 +578,7 @@ static void test_reports(void **state)
         assert_ok(cuzk_inspect_file(ctx, path, on_report, seen, &err));
         assert_true(seen[CUZK_REPORT_FACT] > 1);
         assert_int_equal(seen[CUZK_REPORT_ERROR], 0);
-        assert_ok(cuzk_check_file(ctx, path, on_report, seen, NULL, NULL, &err));
+        assert_ok(cuzk_check_file(ctx, path, NULL, on_report, seen, &err));
         assert_int_equal(seen[CUZK_REPORT_ERROR], 0);
         free(path);
     }

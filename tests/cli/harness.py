@@ -2,7 +2,7 @@
 """What the tests of the command line share: a runner, fixtures, and editors for circom's files.
 
 A test file defines functions test_* that take a Cuzk object and ends with harness.main(globals()).
-Options: --build DIR, -list, -run NAME, -seed N. CUZK_TEST_SANITIZER: set when the program is built
+Options: --build DIR, --needs FILES, -list, -run NAME, -seed N. CUZK_TEST_SANITIZER: set when the program is built
 with a sanitizer (memory limits are then not checked, time limits are wider).
 CUZK_TEST_EMULATOR: a command that runs the program.
 """
@@ -246,6 +246,7 @@ def make_r1cs(prime, n_wires, n_out, n_in, constraints, n_private=None):
 def main(names):
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=os.path.join(TOP, "build"))
+    parser.add_argument("--needs", nargs="*", help="built files that the test uses; for the build only")
     parser.add_argument("-list", action="store_true")
     parser.add_argument("-run", help="only tests whose name contains this")
     parser.add_argument("-seed", type=int, default=int.from_bytes(os.urandom(4), "little"))

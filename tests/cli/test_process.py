@@ -13,9 +13,9 @@ def test_hundred_runs(cuzk):
     """BC-036: no process outlives its output."""
     zkey, wtns, vkey = inputs(cuzk)
     for i in range(100 if not (harness.SANITIZED or harness.EMULATOR) else 10):
-        p = cuzk.ok("prove", zkey, wtns, "p.json", "pub.json", "--threads", str(1 + i % 4), limit=5)
-        v = cuzk.ok("verify", vkey, "pub.json", "p.json", limit=5)
-        assert p.seconds < 1 * harness.SLOW and v.seconds < 1 * harness.SLOW, (p, v)
+        p = cuzk.ok("prove", zkey, wtns, "p.json", "pub.json", "--threads", str(1 + i % 4), limit=20)
+        v = cuzk.ok("verify", vkey, "pub.json", "p.json", limit=20)
+        assert p.cpu_seconds < 1 * harness.SLOW and v.cpu_seconds < 1 * harness.SLOW, (p, v)
 
 
 def test_one_and_two_threads(cuzk):
