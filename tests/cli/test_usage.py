@@ -120,9 +120,10 @@ def test_signal(cuzk):
     """SIGTERM during a long setup ends it with a message and leaves no file."""
     import signal, subprocess, time
     r1cs = cuzk.circom("bn254", "sha256_256", "circuit.r1cs")
-    p = subprocess.Popen(harness.EMULATOR + [cuzk.program, "setup", r1cs, "key.zkey"], cwd=cuzk.scratch,
+    p = subprocess.Popen(harness.EMULATOR + [cuzk.program, "setup", "--threads", "1", r1cs, "key.zkey"],
+                         cwd=cuzk.scratch, env={**os.environ, "CUZK_CPU": "portable"},
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(0.3)
+    time.sleep(0.1)
     p.send_signal(signal.SIGTERM)
     out, err = p.communicate(timeout=60 * harness.SLOW)
     assert p.returncode == 1 and "cancelled" in err, (p.returncode, out, err)
