@@ -14,8 +14,8 @@
  * builds check that inputs and outputs are reduced.
  *
  * Inner loops: inline assembly (mont_adx.h) where CUZK_FIELD_USE_ADX is 1 and the field has 4 or 6
- * words, else the portable ones of limbs.h; in device code CUZK_DEVICE_MONT_MUL(o, a, b, p, n0, n)
- * takes the place of the portable multiplication if it is defined. */
+ * words; PTX (limbs_ptx.h) in device code, where CUZK_FIELD_USE_PTX is 1; else the portable ones of
+ * limbs.h. */
 #if CUZK_FIELD_USE_ADX && (F_LIMBS == 4 || F_LIMBS == 6)
 #define F_ADX(verb)           F_ADX_PASTE(verb, F_LIMBS)
 #define F_ADX_PASTE(verb, n)  F_ADX_PASTE2(verb, n)
@@ -74,6 +74,9 @@ static CUZK_HD inline void F(add)(F_T *o, const F_T *a, const F_T *b)
     CUZK_FIELD_CHECK(F(is_reduced)(a) && F(is_reduced)(b));
 #if F_WITH_ADX
     F_ADX(add)(o->l, a->l, b->l, &F(adx_field));
+#elif CUZK_FIELD_USE_PTX
+    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
+    cuzk_ptx_mod_add(o->l, a->l, b->l, p, F_LIMBS);
 #else
     CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
     uint64_t t[F_LIMBS];
@@ -95,6 +98,9 @@ static CUZK_HD inline void F(sub)(F_T *o, const F_T *a, const F_T *b)
     CUZK_FIELD_CHECK(F(is_reduced)(a) && F(is_reduced)(b));
 #if F_WITH_ADX
     F_ADX(sub)(o->l, a->l, b->l, &F(adx_field));
+#elif CUZK_FIELD_USE_PTX
+    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
+    cuzk_ptx_mod_sub(o->l, a->l, b->l, p, F_LIMBS);
 #else
     CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
     uint64_t t[F_LIMBS], carry = 0;
@@ -176,6 +182,9 @@ CUZK_FIELD_CALL void F(sqr)(F_T *o, const F_T *a)
     uint64_t w[2 * F_LIMBS];
     F(sqr_wide)(w, a->l);
     F(redc_wide)(o, w);
+#elif CUZK_FIELD_USE_PTX
+    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
+    cuzk_ptx_mont_sqr(o->l, a->l, p, F_C(N0), F_LIMBS);
 #else
     CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
     CUZK_FIELD_MONT_MUL(o->l, a->l, a->l, p, F_C(N0), F_LIMBS);
@@ -204,6 +213,9 @@ CUZK_FIELD_CALL void F(to_canonical)(uint64_t *limbs, const F_T *a)
     CUZK_FIELD_CHECK(F(is_reduced)(a));
 #if F_WITH_ADX
     F_ADX(redc)(limbs, a->l, F(adx_field).zero, &F(adx_field));
+#elif CUZK_FIELD_USE_PTX
+    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
+    cuzk_ptx_mont_redc(limbs, a->l, p, F_C(N0), F_LIMBS);
 #else
     CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
     CUZK_LOCAL_TABLE uint64_t zero[F_LIMBS] = {0};
@@ -225,13 +237,15 @@ static CUZK_HD inline void F(store)(void *dst, const F_T *a)
 
 #include "field/pow_tmpl.h"
 
-/** o = 1/a; 0 gives 0. Binary GCD (inv.h); a power in device code, where threads must not part. */
+/** o = 1/a; 0 gives 0. Binary GCD (inv.h); division steps (inv_divsteps.h) in device code, where
+ * threads must not part. */
 CUZK_FIELD_CALL void F(inv)(F_T *o, const F_T *a)
 {
     CUZK_FIELD_CHECK(F(is_reduced)(a));
-#if defined(__CUDA_ARCH__)
-    const uint64_t e[F_LIMBS] = F_C(MODULUS_MINUS_2);
-    F(pow)(o, a, e, F_LIMBS);
+#if CUZK_FIELD_USE_PTX
+    CUZK_LOCAL_TABLE uint64_t p[F_LIMBS] = F_C(MODULUS);
+    CUZK_LOCAL_TABLE F_T r2 = F_C(R2);
+    cuzk_divsteps_inv(o->l, a->l, r2.l, p, F_C(N0), F_LIMBS);
 #else
     static const uint64_t p[F_LIMBS] = F_C(MODULUS);
     static const F_T r2 = F_C(R2);

@@ -33,9 +33,13 @@
 #define CUZK_FIELD_USE_ADX 0
 #endif
 
-#if defined(__CUDA_ARCH__) && defined(CUZK_DEVICE_MONT_MUL)
-#define CUZK_FIELD_MONT_MUL CUZK_DEVICE_MONT_MUL
+#if defined(__CUDA_ARCH__)
+#include "field/inv_divsteps.h"
+#include "field/limbs_ptx.h"
+#define CUZK_FIELD_USE_PTX  1
+#define CUZK_FIELD_MONT_MUL cuzk_ptx_mont_mul
 #else
+#define CUZK_FIELD_USE_PTX  0
 #define CUZK_FIELD_MONT_MUL cuzk_mont_mul_portable
 #endif
 

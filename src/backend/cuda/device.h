@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* One CUDA device, opened: its facts and its primary context. */
+#ifndef CUZK_BACKEND_CUDA_DEVICE_H
+#define CUZK_BACKEND_CUDA_DEVICE_H
+
+#include "backend/cuda/driver.h"
+
+typedef struct {
+    const cuzk_cuda_api *api;
+    CUdevice device;
+    CUcontext context;
+    char name[96];
+    int capability;     /* 90 for 9.0 */
+    int driver_version; /* 13000 for 13.0 */
+    int n_sms;
+    int clock_khz; /* highest SM clock */
+    size_t memory_bytes;
+} cuzk_cuda_device;
+
+/** Open device `index` and make its context current in this thread.
+ *
+ *  Errors: E_DEVICE: no driver, no such device, or what the driver says. out holds nothing then. */
+cuzk_status cuzk_cuda_device_open(cuzk_cuda_device *out, int index,
+                                  cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Release the context. */
+void cuzk_cuda_device_close(cuzk_cuda_device *device);
+
+#endif

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* How many results the field check gives for one pair (a, b), and which: a·b, a², a + b, a - b, -a,
+ * 2a, 1/a, from_canonical(words of b), to_canonical(a). */
+#ifndef CUZK_BACKEND_CUDA_FIELD_CHECK_H
+#define CUZK_BACKEND_CUDA_FIELD_CHECK_H
+
+enum { CUZK_FIELD_CHECK_RESULTS = 9 };
+
+#endif

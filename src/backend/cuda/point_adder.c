@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Launches of the batched affine additions. */
+#include "backend/cuda/point_adder.h"
+
+#include "backend/cuda/image.h"
+
+static const char *const prefix_names[2][CUZK_ADD_SOURCES] = {
+    {"g1_add_prefix_gather", "g1_add_prefix_pairs"},
+    {"g2_add_prefix_gather", "g2_add_prefix_pairs"},
+};
+static const char *const finish_names[2][CUZK_ADD_SOURCES] = {
+    {"g1_add_finish_gather", "g1_add_finish_pairs"},
+    {"g2_add_finish_gather", "g2_add_finish_pairs"},
+};
+static const char *const inverse_names[2] = {"g1_add_inverse", "g2_add_inverse"};
+
+static cuzk_status find_kernels(cuzk_point_adder *a, cuzk_error *err)
+{
+    for (int g = 0; g < 2; g++) {
+        CUZK_CUDA_TRY(a->api, err, cuModuleGetFunction,
+                      (&a->inverse[g], a->module, inverse_names[g]));
+        for (int s = 0; s < CUZK_ADD_SOURCES; s++) {
+            CUZK_CUDA_TRY(a->api, err, cuModuleGetFunction,
+                          (&a->prefix[g][s], a->module, prefix_names[g][s]));
+            CUZK_CUDA_TRY(a->api, err, cuModuleGetFunction,
+                          (&a->finish[g][s], a->module, finish_names[g][s]));
+        }
+    }
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_point_adder_open(cuzk_point_adder *out, const cuzk_cuda_api *api,
+                                  cuzk_curve_id curve, cuzk_error *err)
+{
+    cuzk_point_adder a = {.api = api};
+    const unsigned char *image =
+        curve == CUZK_CURVE_BN254 ? CUZK_IMAGE(point_add, bn254) : CUZK_IMAGE(point_add, bls12_381);
+    CUZK_CUDA_TRY(api, err, cuModuleLoadData, (&a.module, image));
+    cuzk_status status = find_kernels(&a, err);
+    if (status != CUZK_OK) {
+        cuzk_point_adder_close(&a);
+        return status;
+    }
+    *out = a;
+    return CUZK_OK;
+}
+
+void cuzk_point_adder_close(cuzk_point_adder *adder)
+{
+    (void)CUZK_CU(adder->api, cuModuleUnload)(adder->module);
+}
+
+/* Pairs a thread, as measured on one H200: more of them share an inversion, fewer fill the chip. */
+static uint32_t threads_for(uint32_t n_pairs)
+{
+    uint32_t pairs_per_thread = n_pairs >= 4u << 20 ? 32 : n_pairs >= 1u << 20 ? 16 : 8;
+    return (n_pairs + pairs_per_thread - 1) / pairs_per_thread;
+}
+
+size_t cuzk_point_add_workspace_bytes(const cuzk_group *group, uint32_t n_pairs)
+{
+    return group->coord_bytes * ((size_t)n_pairs + 2 * (size_t)threads_for(n_pairs));
+}
+
+void cuzk_point_add_plan(cuzk_add_args *args, const cuzk_group *group, CUdeviceptr workspace)
+{
+    enum { INVERSES_MAX = 1 << 16 };
+    uint32_t n_threads = threads_for(args->n_pairs);
+    CUdeviceptr totals = workspace + group->coord_bytes * (size_t)args->n_pairs;
+    args->prefix = (void *)(uintptr_t)workspace;
+    args->totals = (void *)(uintptr_t)totals;
+    args->total_prefix = (void *)(uintptr_t)(totals + group->coord_bytes * (size_t)n_threads);
+    args->n_threads = n_threads;
+    args->n_inverses = n_threads < INVERSES_MAX ? n_threads : INVERSES_MAX;
+}
+
+static cuzk_status launch(const cuzk_cuda_api *api, CUfunction kernel, uint32_t n_threads,
+                          const cuzk_add_args *args, CUstream stream, cuzk_error *err)
+{
+    cuzk_add_args copy = *args;
+    void *params[] = {&copy};
+    unsigned blocks = (n_threads + CUZK_ADD_BLOCK - 1) / CUZK_ADD_BLOCK;
+    CUZK_CUDA_TRY(api, err, cuLaunchKernel,
+                  (kernel, blocks, 1, 1, CUZK_ADD_BLOCK, 1, 1, 0, stream, params, NULL));
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_point_add_launch(const cuzk_point_adder *adder, cuzk_group_id group,
+                                  cuzk_add_source source, const cuzk_add_args *args,
+                                  CUstream stream, cuzk_error *err)
+{
+    const cuzk_cuda_api *api = adder->api;
+    if (args->n_pairs == 0) {
+        return CUZK_OK;
+    }
+    CUZK_TRY(launch(api, adder->prefix[group][source], args->n_threads, args, stream, err));
+    CUZK_TRY(launch(api, adder->inverse[group], args->n_inverses, args, stream, err));
+    return launch(api, adder->finish[group][source], args->n_threads, args, stream, err);
+}
