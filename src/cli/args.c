@@ -311,7 +311,8 @@ int cuzk_cli_main(int argc, const char *const *argv)
 
     const char **positional = calloc((size_t)argc, sizeof *positional);
     if (positional == NULL) {
-        return cuzk_cli_usage(&args, "out of memory");
+        cuzk_cli_no_memory(&args);
+        return cuzk_cli_fail(&args);
     }
     args.positional = positional;
     bool help = false, options_over = false;

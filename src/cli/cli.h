@@ -90,6 +90,13 @@ void cuzk_cli_progress_end(cuzk_cli_args *args);
 /** Make SIGINT and SIGTERM cancel the running call, so that temporary files are removed. */
 void cuzk_cli_catch_signals(void);
 
+/** Whether an output would replace one of the other files of the command line: a and b are the same
+ *  name, or name the same regular file. NULL is no file. Prints a usage message if so. */
+bool cuzk_cli_same_file(const cuzk_cli_args *args, const char *output, const char *other);
+
+/** Record that memory ran out, for cuzk_cli_fail. */
+void cuzk_cli_no_memory(cuzk_cli_args *args);
+
 /** Read a whole regular file. Returned: free with free. NULL with args->err set on failure. */
 char *cuzk_cli_read_file(cuzk_cli_args *args, const char *path, size_t *n_bytes);
 

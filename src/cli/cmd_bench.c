@@ -130,6 +130,9 @@ static int bench(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_key *key, 
             code = CUZK_EXIT_OK;
         }
     }
+    if (all == NULL) {
+        cuzk_cli_no_memory(args);
+    }
     if (code != CUZK_EXIT_OK) {
         code = cuzk_cli_fail(args);
     }

@@ -38,6 +38,9 @@ static int print_vkey(cuzk_cli_args *args, const cuzk_vkey *vkey, cuzk_form form
     size_t n = cuzk_vkey_size(vkey, form);
     char *text = malloc(n + 1);
     int code = CUZK_EXIT_OK;
+    if (text == NULL) {
+        cuzk_cli_no_memory(args);
+    }
     if (text == NULL || cuzk_vkey_write(vkey, text, n, form, &args->err) != CUZK_OK) {
         code = cuzk_cli_fail(args);
     } else {

@@ -87,6 +87,17 @@ static int prove(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_key *key,
         public_path = args->positional[3];
     }
 
+    const char *others[] = {args->positional[0], witness, cuzk_cli_value(args, "--r1cs")};
+    for (int i = 0; i < 3; i++) {
+        if (cuzk_cli_same_file(args, proof_path, others[i]) ||
+            cuzk_cli_same_file(args, public_path, others[i])) {
+            return CUZK_EXIT_USAGE;
+        }
+    }
+    if (cuzk_cli_same_file(args, proof_path, public_path)) {
+        return CUZK_EXIT_USAGE;
+    }
+
     cuzk_prove_options options = CUZK_PROVE_OPTIONS_INIT;
     options.no_self_check = cuzk_cli_value(args, "--no-self-check") != NULL;
     options.progress = cuzk_cli_progress;

@@ -74,6 +74,15 @@ int cuzk_cli_setup(cuzk_cli_args *args)
         options.params_path == NULL && options.vk_path == NULL) {
         return cuzk_cli_usage(args, "nothing to write: give KEY, --params, --vk or --vkey");
     }
+    const char *files[] = {args->positional[0], options.zkey_path, options.vkey_json_path,
+                           options.params_path, options.vk_path};
+    for (int i = 1; i < 5; i++) {
+        for (int j = 0; j < i; j++) {
+            if (cuzk_cli_same_file(args, files[i], files[j])) {
+                return CUZK_EXIT_USAGE;
+            }
+        }
+    }
     int code = CUZK_EXIT_OK;
     cuzk_ctx *ctx = cuzk_cli_ctx(args, &code);
     if (ctx == NULL) {

@@ -56,7 +56,8 @@ static int verify(cuzk_cli_args *args, const cuzk_ctx *ctx)
     /* public values first, then proofs */
     cuzk_bytes *files = calloc(2 * n, sizeof *files);
     if (files == NULL) {
-        return cuzk_cli_usage(args, "out of memory");
+        cuzk_cli_no_memory(args);
+        return cuzk_cli_fail(args);
     }
     cuzk_vkey *vkey = NULL;
     int code = CUZK_EXIT_OK;

@@ -137,6 +137,29 @@ static void file_error(cuzk_cli_args *args, const char *doing, const char *path)
     snprintf(args->err.text, sizeof args->err.text, "%s \"%s\": %s", doing, path, strerror(errno));
 }
 
+void cuzk_cli_no_memory(cuzk_cli_args *args)
+{
+    args->err.status = CUZK_E_MEMORY;
+    snprintf(args->err.text, sizeof args->err.text, "out of memory");
+}
+
+bool cuzk_cli_same_file(const cuzk_cli_args *args, const char *output, const char *other)
+{
+    if (output == NULL || other == NULL) {
+        return false;
+    }
+    struct stat a, b;
+    bool have_a = stat(output, &a) == 0, have_b = stat(other, &b) == 0;
+    bool same = have_a && have_b
+                    ? S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino
+                    : !have_a && !have_b && strcmp(output, other) == 0;
+    if (same) {
+        cuzk_cli_usage(args, "\"%s\": written to, and also \"%s\" of the same command", output,
+                       other);
+    }
+    return same;
+}
+
 char *cuzk_cli_read_file(cuzk_cli_args *args, const char *path, size_t *n_bytes)
 {
     /* bigger than any proof, key or list of public values that is given as a whole */

@@ -101,6 +101,20 @@ def test_replaces_and_follows_links(cuzk):
     assert stat.S_IMODE(mode) == 0o666 & ~mask, oct(mode)
 
 
+def test_outputs_that_are_inputs(cuzk):
+    """A slip in the order of arguments never replaces a key or a witness."""
+    for name, source in zip(("k.zkey", "w.wtns"), inputs(cuzk)):
+        cuzk.write(name, read(source))
+    os.symlink("k.zkey", cuzk.path("link"))
+    for proof, public in (("k.zkey", "pub.json"), ("p.json", "w.wtns"), ("link", "pub.json"), ("x.json", "x.json")):
+        cuzk.fails(2, "of the same command", "prove", "k.zkey", "w.wtns", proof, public)
+    r1cs = cuzk.write("c.r1cs", read(cuzk.circom("bn254", "multiplier2", "circuit.r1cs")))
+    cuzk.fails(2, "of the same command", "setup", r1cs, "c.r1cs")
+    cuzk.fails(2, "of the same command", "setup", r1cs, "n.zkey", "--vkey", "n.zkey")
+    assert cuzk.names() == ["c.r1cs", "k.zkey", "link", "w.wtns"]
+    assert read(cuzk.path("k.zkey")) == read(inputs(cuzk)[0])
+
+
 def test_devices(cuzk):
     zkey, wtns = inputs(cuzk)
     cuzk.ok("prove", zkey, wtns, "/dev/null", "/dev/null")
