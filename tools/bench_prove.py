@@ -5,7 +5,8 @@
 For each key and for 1 and 2 threads the provers run in turn, RUNS times after one that is not
 counted. Peers: RAPIDSNARK_PROVER (it takes its number of threads from the machine; bound to one
 processor it still makes as many) and SNARKJS, from the environment. The CSV has one line per
-program, key and number of threads: seconds (minimum, median, maximum) and peak memory.
+program, key and number of threads: seconds (minimum, median, maximum) and peak memory, which is
+never below what this script itself has when it starts a process (some 12 MB).
 """
 import argparse, csv, os, statistics, struct, subprocess, sys, tempfile, time
 
