@@ -5,16 +5,17 @@
  * The table holds m·2^(c·w)·B for every window w and m = 1 … 2^(c-1) (digits are signed). It is
  * built by the kernel as well: the powers of two by doublings, then m = 2^k + i from the points for
  * 2^k and i. */
-#include "base/bytes.h"
+#include "base/pages.h"
 #include "msm/msm_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    BATCH = 1024,                      /* scalars of a task */
-    POWERS = CUZK_MSM_LENGTHS + 16,    /* doublings of the base, at most */
-    TABLE_BYTES_MAX = 32 * 1024 * 1024 /* beyond, random reads cost more than additions saved */
+    BATCH = 1024,                   /* scalars of a task */
+    POWERS = CUZK_MSM_LENGTHS + 16, /* doublings of the base, at most */
+    TABLE_BYTES_MIN = 8 << 20,      /* a table may have this size, or half of the output's, … */
+    TABLE_BYTES_MAX = 128 << 20     /* … but no more than this */
 };
 
 typedef struct {
@@ -82,12 +83,15 @@ static size_t thread_at(const fixed_base *f, uint8_t *memory, thread_ws *t)
 static void choose_window(fixed_base *f, size_t n)
 {
     double best = 0;
+    size_t table_bytes_max = n * f->group->affine_bytes / 2;
+    table_bytes_max = larger(table_bytes_max, TABLE_BYTES_MIN);
+    table_bytes_max = table_bytes_max < TABLE_BYTES_MAX ? table_bytes_max : TABLE_BYTES_MAX;
     for (unsigned c = CUZK_MSM_WINDOW_MIN; c <= CUZK_MSM_WINDOW_MAX; c++) {
         cuzk_msm_windows w;
         cuzk_msm_windows_init(&w, f->curve, c);
         size_t multiples = (size_t)1 << (c - 1), slots = w.n_windows * multiples;
         double additions = (double)slots + (double)n * (w.n_windows - 1);
-        if (slots * f->kernel->point_bytes <= TABLE_BYTES_MAX && (best == 0 || additions < best)) {
+        if (slots * f->kernel->point_bytes <= table_bytes_max && (best == 0 || additions < best)) {
             best = additions;
             f->windows = w;
             f->n_multiples = multiples;
@@ -178,8 +182,9 @@ cuzk_status cuzk_fixed_base_mul(const cuzk_curve *curve, cuzk_group_id group, vo
     f.kernel = cuzk_sum_kernel_get(curve->id, group);
     choose_window(&f, n);
     f.thread_bytes = thread_at(&f, NULL, NULL);
-    f.table = aligned_alloc(64, (f.table_slots + POWERS) * f.kernel->point_bytes / 64 * 64 + 64);
-    f.thread_ws = aligned_alloc(64, n_threads * f.thread_bytes);
+    size_t table_bytes = (f.table_slots + POWERS) * f.kernel->point_bytes;
+    f.table = cuzk_pages_alloc(table_bytes);
+    f.thread_ws = cuzk_pages_alloc(n_threads * f.thread_bytes);
     cuzk_jac *powers = malloc(POWERS * sizeof *powers);
     uint8_t *packed = malloc(POWERS * sizeof(cuzk_affine));
     if (f.table == NULL || f.thread_ws == NULL || powers == NULL || packed == NULL) {
@@ -195,11 +200,7 @@ cuzk_status cuzk_fixed_base_mul(const cuzk_curve *curve, cuzk_group_id group, vo
 out:
     free(packed);
     free(powers);
-    if (f.thread_ws != NULL) {
-        cuzk_wipe(f.thread_ws,
-                  n_threads * f.thread_bytes); /* scalars of key generation are secret */
-    }
-    free(f.thread_ws);
-    free(f.table);
+    cuzk_pages_free(f.thread_ws, n_threads * f.thread_bytes);
+    cuzk_pages_free(f.table, table_bytes);
     return status;
 }

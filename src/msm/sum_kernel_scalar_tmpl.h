@@ -23,9 +23,10 @@ typedef struct {
     KN(point) carry;            /* partial sum of a segment that goes on in the next chunk */
     CF_TYPE divisor[CHUNK / 2], prefix[CHUNK / 2];
     struct pair pairs[CHUNK / 2];
+    struct pair singles[CHUNK / 2 + 1]; /* points without a partner in the first round */
     struct piece pieces[CHUNK / 2 + 1];
     uint8_t how[CHUNK / 2];
-    size_t n_pairs, n_pieces, n_points;
+    size_t n_pairs, n_singles, n_pieces, n_points;
 } KN(workspace);
 
 static CUZK_ALWAYS_INLINE const char *KN(at)(const char *bases, uint32_t entry)
@@ -243,7 +244,8 @@ static void KN(add_pairs)(KN(point) * out, KN(workspace) * w, const char *bases,
 }
 
 /* Put n_entries entries of segment `out` into the chunk as one piece, with the carry as one more
- * point. The first round's pairs go to the list; a point without a partner is converted at once. */
+ * point. The first round's pairs and points without a partner go to lists; what the first pass does
+ * not fetch ahead is asked for now. */
 static void KN(take)(KN(workspace) * w, uint32_t out, const char *bases, const uint32_t *entries,
                      size_t n_entries, bool with_carry)
 {
@@ -252,10 +254,15 @@ static void KN(take)(KN(workspace) * w, uint32_t out, const char *bases, const u
     piece->first = (uint32_t)w->n_points;
     size_t i = 0;
     for (; i + 2 <= n_entries; i += 2) {
+        if (w->n_pairs < PREFETCH_PAIRS) {
+            prefetch(KN(at)(bases, entries[i]), sizeof(KN(point)));
+            prefetch(KN(at)(bases, entries[i + 1]), sizeof(KN(point)));
+        }
         w->pairs[w->n_pairs++] = (struct pair){entries[i], entries[i + 1], (uint32_t)w->n_points++};
     }
     if (i < n_entries) {
-        KN(convert)(&w->points[0][w->n_points++], bases, entries[i]);
+        prefetch(KN(at)(bases, entries[i]), sizeof(KN(point)));
+        w->singles[w->n_singles++] = (struct pair){entries[i], 0, (uint32_t)w->n_points++};
     }
     if (with_carry) {
         w->points[0][w->n_points++] = w->carry;
@@ -267,6 +274,10 @@ static void KN(take)(KN(workspace) * w, uint32_t out, const char *bases, const u
  * carry. */
 static void KN(finish_chunk)(KN(point) * out, KN(workspace) * w, const char *bases)
 {
+    for (size_t i = 0; i < w->n_singles; i++) {
+        KN(convert)(&w->points[0][w->singles[i].out], bases, w->singles[i].a);
+    }
+    w->n_singles = 0;
     KN(add_pairs)(w->points[0], w, bases, true);
     for (unsigned round = 0; w->n_pieces != 0; round++) {
         KN(point) *from = w->points[round % 2], *to = w->points[(round + 1) % 2];
@@ -304,7 +315,7 @@ static void KN(segment_sums)(void *out_points, const void *bases_points,
     KN(point) *out = (KN(point) *)out_points;
     const char *bases = (const char *)bases_points;
     size_t room = CHUNK; /* entries that still fit into the chunk */
-    w->n_points = w->n_pairs = w->n_pieces = 0;
+    w->n_points = w->n_pairs = w->n_singles = w->n_pieces = 0;
     for (size_t s = 0; s < n_segments; s++) {
         const uint32_t *next = entries + bounds[s];
         size_t n = bounds[s + 1] - bounds[s];
