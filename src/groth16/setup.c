@@ -30,7 +30,8 @@ struct setup {
     cuzk_fr *scratch;   /* Lagrange values, later the scalars of H: n */
     cuzk_fr *a, *b, *c; /* columns at tau: n_vars each */
     size_t scratch_bytes, column_bytes;
-    uint64_t work, work_done; /* points, those of G2 counted three times */
+    cuzk_fixed_base *tables[2]; /* of the generators; made when first needed */
+    uint64_t work, work_done;   /* points, those of G2 counted three times */
 };
 
 unsigned cuzk_setup_lg_domain(cuzk_key_style style, uint64_t n_rows)
@@ -207,21 +208,32 @@ static void column_scalars(struct setup *s)
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
+static cuzk_status make_table(struct setup *s, cuzk_group_id group)
+{
+    cuzk_affine generator;
+    s->curve->g[group].generator(&generator);
+    uint64_t n = s->shape->n_vars;
+    n = group == CUZK_G1 ? 3 * n + s->n : n; /* points of the key in this group, about */
+    return cuzk_fixed_base_create(&s->tables[group], s->curve, group, &generator, (size_t)n,
+                                  s->pool, s->err);
+}
+
 /* out = scalars · generator of the group, in slices so that progress can be told. */
 static cuzk_status multiply(struct setup *s, uint8_t **out, cuzk_group_id group,
                             const cuzk_fr *scalars, uint64_t n, const char *stage)
 {
     const cuzk_group *g = &s->curve->g[group];
-    cuzk_affine base;
-    g->generator(&base);
     *out = malloc((size_t)(n == 0 ? 1 : n) * g->affine_bytes);
     CUZK_FAIL_IF(*out == NULL, s->err, CUZK_E_MEMORY,
                  "generating a key: %s: %llu points: out of memory", stage, (unsigned long long)n);
     uint64_t weight = group == CUZK_G2 ? 3 : 1; /* in time, about */
+    if (s->tables[group] == NULL) {
+        CUZK_TRY(make_table(s, group));
+    }
     for (uint64_t done = 0; done < n;) {
         uint64_t k = n - done < SLICE ? n - done : SLICE;
         CUZK_TRY(cuzk_report_progress(s->params->reporter, stage, s->work_done, s->work, s->err));
-        CUZK_TRY(cuzk_fixed_base_mul(s->curve, group, *out + done * g->affine_bytes, &base,
+        CUZK_TRY(cuzk_fixed_base_mul(s->tables[group], *out + done * g->affine_bytes,
                                      scalars + done, (size_t)k, s->pool, s->err));
         done += k;
         s->work_done += weight * k;
@@ -387,6 +399,8 @@ cuzk_status cuzk_setup(cuzk_generated_key *out, const cuzk_shape *shape,
     memset(&key, 0, sizeof key);
 out:
     cuzk_generated_key_clear(&key);
+    cuzk_fixed_base_destroy(s.tables[CUZK_G1]);
+    cuzk_fixed_base_destroy(s.tables[CUZK_G2]);
     wipe_free(s.scratch, s.scratch_bytes);
     wipe_free(s.a, s.column_bytes);
     wipe_free(s.b, s.column_bytes);

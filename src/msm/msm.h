@@ -57,14 +57,28 @@ cuzk_status cuzk_bit_sum(const cuzk_curve *curve, cuzk_msm_query *queries, size_
                          const uint64_t *bitmap, size_t n, void *ws, size_t ws_bytes,
                          cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** out_i = scalar_i · base for one fixed base (window tables), for key generation.
+/* Multiples of one point, for key generation: a window table that is made once. */
+typedef struct cuzk_fixed_base cuzk_fixed_base;
+
+/** Make the table of `base`, one packed affine point that is not infinity.
  *
- *  out: n packed affine points. base: one affine point, not infinity. scalars: Montgomery form.
- *  Allocates its own table: at most the larger of 8 MiB and half of the output, at most 128 MiB;
- *  and about 2 MiB a thread. Copies of scalars are cleared. Errors: E_MEMORY.
- *  Cost: 15 additions a scalar for the largest table. */
-cuzk_status cuzk_fixed_base_mul(const cuzk_curve *curve, cuzk_group_id group, void *out,
-                                const void *base, const cuzk_fr *scalars, size_t n, cuzk_pool *pool,
-                                cuzk_error *err) CUZK_WARN_UNUSED;
+ *  n: how many products will be asked for in all, about; the window is chosen for it. The table
+ *  takes at most the larger of 8 MiB and half of those products' size, never more than 128 MiB.
+ *  Returned: free with cuzk_fixed_base_destroy. Errors: E_MEMORY. */
+cuzk_status cuzk_fixed_base_create(cuzk_fixed_base **out, const cuzk_curve *curve,
+                                   cuzk_group_id group, const void *base, size_t n, cuzk_pool *pool,
+                                   cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** NULL is fine. */
+void cuzk_fixed_base_destroy(cuzk_fixed_base *table);
+
+/** out_i = scalar_i · base.
+ *
+ *  out: n packed affine points, any alignment. scalars: Montgomery form. Allocates about 2 MiB a
+ *  thread for the call and gives it back to the system, copies of scalars with it.
+ *  Errors: E_MEMORY. Threads: the pool's; the table is only read.
+ *  Cost: 15 additions a product with the largest table. */
+cuzk_status cuzk_fixed_base_mul(const cuzk_fixed_base *table, void *out, const cuzk_fr *scalars,
+                                size_t n, cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
 
 #endif

@@ -28,6 +28,15 @@ static void random_base(const cuzk_curve *curve, const cuzk_group *g, void *base
     g->to_affine(base, &p);
 }
 
+static void multiply(const cuzk_curve *curve, cuzk_group_id group, void *out, const void *base,
+                     const cuzk_fr *scalars, size_t n, cuzk_pool *pool)
+{
+    cuzk_fixed_base *table;
+    assert_int_equal(cuzk_fixed_base_create(&table, curve, group, base, n, pool, NULL), CUZK_OK);
+    assert_int_equal(cuzk_fixed_base_mul(table, out, scalars, n, pool, NULL), CUZK_OK);
+    cuzk_fixed_base_destroy(table);
+}
+
 /* Every product by itself. */
 static void check_each(const cuzk_curve *curve, cuzk_group_id group, size_t n, scalar_kind kind,
                        cuzk_pool *pool)
@@ -41,8 +50,7 @@ static void check_each(const cuzk_curve *curve, cuzk_group_id group, size_t n, s
     assert_non_null(out);
     draw(curve, scalars, n, kind);
     random_base(curve, g, &base);
-    assert_int_equal(cuzk_fixed_base_mul(curve, group, out + 3, &base, scalars, n, pool, NULL),
-                     CUZK_OK);
+    multiply(curve, group, out + 3, &base, scalars, n, pool);
     for (size_t i = 0; i < n; i++) {
         g->from_affine(&p, &base);
         g->mul(&p, &p, &scalars[i]);
@@ -87,8 +95,7 @@ static void check_many(const cuzk_curve *curve, cuzk_group_id group, size_t n, c
     assert_non_null(out);
     draw(curve, scalars, n, SCALARS_RANDOM);
     g->generator(&base);
-    assert_int_equal(cuzk_fixed_base_mul(curve, group, out, &base, scalars, n, pool, NULL),
-                     CUZK_OK);
+    multiply(curve, group, out, &base, scalars, n, pool);
     curve->fr_from_u64(&log, 0);
     for (size_t i = 0; i < n; i++) {
         test_accumulate(curve, &log, combination + 32 * i, &scalars[i]);
@@ -121,6 +128,35 @@ static void test_many(void **state)
     cuzk_pool_destroy(pool);
 }
 
+/* One table for several calls, fewer and more products than it was made for. */
+static void test_reuse(void **state)
+{
+    (void)state;
+    const cuzk_curve *curve = cuzk_curve_get(CUZK_CURVE_BLS12_381);
+    const cuzk_group *g = &curve->g[CUZK_G1];
+    cuzk_affine base;
+    cuzk_fixed_base *table;
+    cuzk_fr scalars[50];
+    uint8_t out[50 * 96];
+    g->generator(&base);
+    draw(curve, scalars, 50, SCALARS_RANDOM);
+    assert_int_equal(cuzk_fixed_base_create(&table, curve, CUZK_G1, &base, 20, NULL, NULL),
+                     CUZK_OK);
+    for (size_t n = 0; n <= 50; n += 25) {
+        assert_int_equal(cuzk_fixed_base_mul(table, out, scalars, n, NULL, NULL), CUZK_OK);
+        for (size_t i = 0; i < n; i++) {
+            cuzk_affine expected;
+            cuzk_jac p;
+            g->from_affine(&p, &base);
+            g->mul(&p, &p, &scalars[i]);
+            g->to_affine(&expected, &p);
+            assert_memory_equal(&expected, out + 96 * i, 96);
+        }
+    }
+    cuzk_fixed_base_destroy(table);
+    cuzk_fixed_base_destroy(NULL);
+}
+
 int main(void)
 {
     int skip = msm_test_begin();
@@ -130,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small),
         cmocka_unit_test(test_many),
+        cmocka_unit_test(test_reuse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
