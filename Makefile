@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 15
 
 all: deps ## build the program and the libraries
 	cmake --preset release
-	cmake --build --preset release -j $(JOBS)
+	cmake --build --preset release -j $(JOBS) --target cuzk cuzk_static cuzk_shared
 
 deps: ## install what the build needs, from Debian packages (root or sudo), if it is missing
 	@tools/install-deps.sh build
@@ -30,6 +30,7 @@ check-quick: deps-check ## the release build's tests only
 	ctest --preset release -j $(JOBS)
 
 bench: all ## time the primitives and whole proofs; results as CSV in build/bench
+	cmake --build --preset release -j $(JOBS)
 	@tools/bench.sh $(BUILD)
 
 nightly: deps-check ## the long tests: big sizes, every fixture, 10 minutes of fuzzing per decoder

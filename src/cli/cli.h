@@ -87,7 +87,8 @@ bool cuzk_cli_progress(void *user, const char *stage, double done);
 /** Remove the progress line. Called before anything else is printed. */
 void cuzk_cli_progress_end(cuzk_cli_args *args);
 
-/** Make SIGINT and SIGTERM cancel the running call, so that temporary files are removed. */
+/** Make SIGINT, SIGTERM and SIGHUP cancel the running call, so that temporary files are removed;
+ *  ignore SIGXFSZ, so that a file size limit fails the write instead. */
 void cuzk_cli_catch_signals(void);
 
 /** Whether an output would replace one of the other files of the command line: a and b are the same

@@ -28,6 +28,9 @@ void cuzk_cli_catch_signals(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    /* a file size limit shall fail the write, which is reported and cleaned up after */
+    signal(SIGXFSZ, SIG_IGN);
 }
 
 uint64_t cuzk_cli_now_ns(void)
