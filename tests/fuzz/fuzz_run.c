@@ -37,7 +37,10 @@ static void given_back(size_t n)
 }
 
 #if WITH_ASAN
-#include <sanitizer/allocator_interface.h>
+/* from sanitizer/allocator_interface.h, which gcc's own libasan has no header for */
+size_t __sanitizer_get_allocated_size(const volatile void *p);
+int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *, size_t),
+                                              void (*on_free)(const volatile void *));
 
 static void on_malloc(const volatile void *p, size_t n)
 {
