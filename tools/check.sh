@@ -22,7 +22,10 @@ import json, os, sys
 root = os.path.realpath(sys.argv[1]) + "/"
 tests = json.load(sys.stdin)["tests"]
 words = {w for t in tests for w in t.get("command", [])}
-print("\n".join(sorted(w[len(root):] for w in words if w.startswith(root))))' "build/$preset")
+targets = {w[len(root):] for w in words if w.startswith(root)}
+# a program that is not built yet has no command: its target has the name of the test
+targets |= {t["name"].split(".")[0] for t in tests if "command" not in t}
+print("\n".join(sorted(targets)))' "build/$preset")
         label="-L $label"
     fi
     ninja -C "build/$preset" -j "$jobs" "${targets[@]}" >"build/build-$preset.log" ||
