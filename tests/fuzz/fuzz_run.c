@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Counting the heap: with the sanitizer's hooks where it is there, otherwise with the linker's
- * --wrap, which catches the calls of our own and of statically linked code. One thread. */
+ * --wrap, which catches the calls of our own and of statically linked code. Only what the calling
+ * thread takes counts: libFuzzer's watching thread allocates when it starts. */
 #include "fuzz.h"
 
 #include <malloc.h>
@@ -17,7 +18,7 @@
 #define WITH_ASAN 0
 #endif
 
-static bool counting;
+static _Thread_local bool counting;
 static long long live;
 static long long peak;
 
