@@ -127,8 +127,9 @@ typedef struct {
 /** Open a proving key from a file, which is mapped, not read: opening costs little, and pages count
  *  as memory only while they are used. The file must not change while the key is open.
  *
- *  Every count is checked against the file's size before use; points are not checked here (see
- *  cuzk_check_file): a wrong point makes a proof that the self-check refuses.
+ *  Every count is checked against the file's size before use, and every coordinate of every point
+ *  is seen to be below p, in one pass over the file. Whether points are on the curve is not checked
+ *  here (see cuzk_check_file): a wrong point makes a proof that the self-check refuses.
  *  key: returned; cuzk_key_close. options: may be NULL.
  *  Errors: E_FILE; E_FORMAT, E_TRUNCATED (section, offset and both numbers in the text);
  *  E_UNSUPPORTED (another proof system, a domain the curve does not have, a test key without
@@ -185,7 +186,8 @@ typedef struct {
  *  its index); E_MISMATCH (witness and key are over different curves); E_WITNESS_LENGTH;
  *  E_UNSATISFIED (the witness does not satisfy the circuit: its proof does not verify. The text
  *  names the first broken constraint if the key was opened with the circuit); E_INVALID_PROOF (the
- *  witness does satisfy the circuit: the key is damaged or of another circuit); E_CANCELLED.
+ *  witness does satisfy the circuit, or the proof is not on the curve: the key is damaged or of
+ *  another circuit); E_CANCELLED.
  *  Memory: the key's pages while they are used, and about 200 bytes per element of the domain,
  *  freed before the return. */
 CUZK_API cuzk_status cuzk_prove(const cuzk_ctx *ctx, cuzk_proof **proof, const cuzk_key *key,

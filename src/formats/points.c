@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "formats/points.h"
 
+#include "base/bytes.h"
+
 #include <inttypes.h>
 #include <stdatomic.h>
 
 enum { CHUNK = 1024 };
 
 typedef struct {
+    const cuzk_curve *curve;
     const cuzk_group *group;
     const uint8_t *in;
     uint8_t *out; /* NULL: check in memory form, else decode */
@@ -24,6 +27,9 @@ static cuzk_point_status check_one(const job *j, const uint8_t *p)
     }
     if (!g->affine_is_reduced(p)) {
         return CUZK_POINT_NOT_REDUCED;
+    }
+    if ((j->flags & CUZK_POINTS_COORDINATES) != 0) {
+        return CUZK_POINT_OK;
     }
     if (!g->on_curve(p)) {
         return CUZK_POINT_NOT_ON_CURVE;
@@ -57,6 +63,26 @@ static bool is_bad(const job *j, cuzk_point_status s, bool infinity)
     return s != CUZK_POINT_OK || (infinity && (j->flags & CUZK_POINTS_ALLOW_INFINITY) == 0);
 }
 
+/* Whether the highest of every `limbs` words is below `limit`. Only constant strides make this loop
+ * as fast as memory. */
+static inline bool high_words_below(const uint8_t *in, size_t n_values, unsigned limbs,
+                                    uint64_t limit)
+{
+    bool below = true;
+    for (size_t i = 0; i < n_values; i++) {
+        below &= cuzk_load_u64_le(in + 8 * (limbs * i + limbs - 1)) < limit;
+    }
+    return below;
+}
+
+bool cuzk_points_plainly_reduced(const cuzk_curve *curve, cuzk_group_id group, const void *points,
+                                 size_t n)
+{
+    size_t n_values = n * (curve->g[group].affine_bytes / curve->fp_bytes);
+    return curve->fp_limbs == 4 ? high_words_below(points, n_values, 4, curve->p[3])
+                                : high_words_below(points, n_values, 6, curve->p[5]);
+}
+
 static void run_chunk(void *ctx, size_t chunk, unsigned thread)
 {
     (void)thread;
@@ -65,6 +91,11 @@ static void run_chunk(void *ctx, size_t chunk, unsigned thread)
     uint64_t end = j->n - begin < CHUNK ? j->n : begin + CHUNK;
     /* relaxed: a stale value only means work that need not have been done */
     if (begin > atomic_load_explicit(&j->first_bad, memory_order_relaxed)) {
+        return;
+    }
+    if ((j->flags & CUZK_POINTS_COORDINATES) != 0 &&
+        cuzk_points_plainly_reduced(j->curve, j->group->id, j->in + begin * j->group->affine_bytes,
+                                    (size_t)(end - begin))) {
         return;
     }
     for (uint64_t i = begin; i < end; i++) {
@@ -117,7 +148,7 @@ cuzk_status cuzk_points_check(const cuzk_curve *curve, cuzk_group_id group, cons
                               uint64_t n, uint64_t first, int flags, const char *what,
                               cuzk_pool *pool, cuzk_error *err)
 {
-    job j = {.group = &curve->g[group], .in = points, .n = n, .flags = flags};
+    job j = {.curve = curve, .group = &curve->g[group], .in = points, .n = n, .flags = flags};
     return run(&j, first, what, pool, err);
 }
 
@@ -127,7 +158,8 @@ cuzk_status cuzk_points_decode(const cuzk_curve *curve, cuzk_group_id group, voi
 {
     CUZK_FAIL_IF(curve->g[group].decode == NULL, err, CUZK_E_ARGUMENT,
                  "%s: %s has no big-endian point encoding", what, curve->name);
-    job j = {.group = &curve->g[group], .in = in, .out = out, .n = n, .flags = flags};
+    job j = {
+        .curve = curve, .group = &curve->g[group], .in = in, .out = out, .n = n, .flags = flags};
     return run(&j, first, what, pool, err);
 }
 
@@ -148,7 +180,7 @@ static void count_chunk(void *ctx, size_t chunk, unsigned thread)
 uint64_t cuzk_points_count_infinity(const cuzk_curve *curve, cuzk_group_id group,
                                     const void *points, uint64_t n, cuzk_pool *pool)
 {
-    job j = {.group = &curve->g[group], .in = points, .n = n};
+    job j = {.curve = curve, .group = &curve->g[group], .in = points, .n = n};
     cuzk_pool_for(pool, (size_t)((n + CHUNK - 1) / CHUNK), count_chunk, &j);
     return atomic_load(&j.n_infinity);
 }

@@ -215,8 +215,13 @@ static cuzk_status assemble(const struct proving *g, cuzk_proof_points *out)
 /* ---- self-check ------------------------------------------------------------------------------ */
 
 /* The proof does not verify: say why as well as can be said. */
-static cuzk_status explain(const struct proving *g)
+static cuzk_status explain(const struct proving *g, const cuzk_proof_points *proof)
 {
+    /* sums of points on the curve are on the curve */
+    CUZK_FAIL_IF(
+        cuzk_proof_points_check(proof, NULL) != CUZK_OK, g->err, CUZK_E_INVALID_PROOF,
+        "the proof has a point that is not on the curve or not in the subgroup of order r, "
+        "and is not delivered: the key is damaged (cuzk check names the point)");
     const char *general = "the proof does not verify and is not delivered: the witness does not "
                           "satisfy the constraint system, or the key is damaged or of another "
                           "circuit";
@@ -248,7 +253,7 @@ static cuzk_status self_check(const struct proving *g, const cuzk_proof_points *
         cuzk_verifier_check(&g->p->verifier, proof, values, n_values, g->pool, &why);
     free(values);
     if (status == CUZK_E_INVALID_PROOF) {
-        return explain(g);
+        return explain(g, proof);
     }
     return status == CUZK_OK ? status : CUZK_FAIL(g->err, status, "%s", why.text);
 }

@@ -8,19 +8,26 @@
 
 #include "base/map_file.h"
 #include "base/pages.h"
+#include "formats/points.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RANGE_WORDS = 128 }; /* support words of one chunk of work */
+enum {
+    RANGE_WORDS = 128, /* support words of one chunk of work */
+    COORDINATES = CUZK_POINTS_COORDINATES | CUZK_POINTS_ALLOW_INFINITY
+};
 
 /* ---- supports -------------------------------------------------------------------------------- */
 
 struct scan {
+    const cuzk_curve *curve;
     const cuzk_group *group;
     const uint8_t *bases;
     uint32_t n_vars;
     uint64_t *support;
+    _Atomic bool look_closer; /* a coordinate may not be below p */
 };
 
 static bool is_present(const struct scan *s, const uint8_t *base)
@@ -33,28 +40,53 @@ static bool is_present(const struct scan *s, const uint8_t *base)
 static void scan_range(void *ctx, size_t chunk, unsigned thread)
 {
     (void)thread;
-    const struct scan *s = ctx;
+    struct scan *s = ctx;
+    bool reduced = true;
     size_t n_words = cuzk_bitmap_words(s->n_vars), begin = chunk * RANGE_WORDS;
     size_t end = begin + RANGE_WORDS < n_words ? begin + RANGE_WORDS : n_words;
     for (size_t word = begin; word < end; word++) {
         uint32_t n = s->n_vars - (uint32_t)(64 * word);
+        const uint8_t *bases = s->bases + 64 * word * s->group->affine_bytes;
         uint64_t bits = 0;
-        for (uint32_t i = 0; i < (n < 64 ? n : 64); i++) {
-            bits |= (uint64_t)is_present(s, s->bases + (64 * word + i) * s->group->affine_bytes)
-                    << i;
+        n = n < 64 ? n : 64;
+        for (uint32_t i = 0; i < n; i++) {
+            bits |= (uint64_t)is_present(s, bases + i * s->group->affine_bytes) << i;
         }
         s->support[word] = bits;
+        reduced &= cuzk_points_plainly_reduced(s->curve, s->group->id, bases, n);
+    }
+    if (!reduced) {
+        /* relaxed: read after the loop has been joined */
+        atomic_store_explicit(&s->look_closer, true, memory_order_relaxed);
     }
 }
 
-/* The variables whose base is not infinity; returns how many. */
-static uint64_t find_support(const cuzk_prover *p, const void *bases, uint64_t *support,
-                             cuzk_pool *pool)
+/* Field arithmetic rests on coordinates below p, and the points of a circom key are used as they
+ * lie in the file. Whether they are on the curve is left to the self-check of each proof, or to a
+ * deep check of the key. */
+static cuzk_status check_coordinates(const cuzk_prover *p, cuzk_zkey_query query, cuzk_pool *pool,
+                                     cuzk_error *err)
 {
-    struct scan s = {&p->curve->g[CUZK_G1], bases, p->n_vars, support};
+    cuzk_zkey_query_view queries[CUZK_ZKEY_QUERY_COUNT];
+    cuzk_zkey_queries(&p->zkey, queries);
+    const cuzk_zkey_query_view *q = &queries[query];
+    return cuzk_points_check(p->curve, q->group, q->points, q->n, 0, COORDINATES, q->name, pool,
+                             err);
+}
+
+/* The variables whose base of a query in G1 is not infinity, and how many. Coordinates are checked
+ * in the same pass over memory. */
+static cuzk_status find_support(const cuzk_prover *p, cuzk_zkey_query query, const void *bases,
+                                uint64_t *support, uint64_t *n, cuzk_pool *pool, cuzk_error *err)
+{
+    struct scan s = {p->curve, &p->curve->g[CUZK_G1], bases, p->n_vars, support, false};
     size_t n_words = cuzk_bitmap_words(p->n_vars);
     cuzk_pool_for(pool, (n_words + RANGE_WORDS - 1) / RANGE_WORDS, scan_range, &s);
-    return cuzk_bitmap_count(support, p->n_vars);
+    if (s.look_closer) {
+        CUZK_TRY(check_coordinates(p, query, pool, err));
+    }
+    *n = cuzk_bitmap_count(support, p->n_vars);
+    return CUZK_OK;
 }
 
 static void add_query(cuzk_query_set *set, cuzk_prover_query query, cuzk_group_id group,
@@ -68,12 +100,13 @@ static void add_query(cuzk_query_set *set, cuzk_prover_query query, cuzk_group_i
 
 /* A support that leaves out less than a tenth of the variables does not pay for its own digits: the
  * query then joins the set of C, which has nearly all of them. */
-static void plan_zkey_sets(cuzk_prover *p, cuzk_pool *pool)
+static cuzk_status plan_zkey_sets(cuzk_prover *p, cuzk_pool *pool, cuzk_error *err)
 {
     const cuzk_zkey *key = &p->zkey;
-    uint64_t enough = p->n_vars - p->n_vars / 10;
-    bool a_is_full = find_support(p, key->a, p->support_a, pool) >= enough;
-    bool b_is_full = find_support(p, key->b1, p->support_b, pool) >= enough;
+    uint64_t n_a, n_b, enough = p->n_vars - p->n_vars / 10;
+    CUZK_TRY(find_support(p, CUZK_ZKEY_QUERY_A, key->a, p->support_a, &n_a, pool, err));
+    CUZK_TRY(find_support(p, CUZK_ZKEY_QUERY_B1, key->b1, p->support_b, &n_b, pool, err));
+    bool a_is_full = n_a >= enough, b_is_full = n_b >= enough;
     cuzk_query_set *all = &p->sets[p->n_sets++];
     cuzk_query_set *of_a = a_is_full ? all : &p->sets[p->n_sets++];
     cuzk_query_set *of_b = b_is_full ? all : &p->sets[p->n_sets++];
@@ -87,6 +120,7 @@ static void plan_zkey_sets(cuzk_prover *p, cuzk_pool *pool)
     add_query(of_a, CUZK_QUERY_A, CUZK_G1, key->a, 0, p);
     add_query(of_b, CUZK_QUERY_B1, CUZK_G1, key->b1, 0, p);
     add_query(of_b, CUZK_QUERY_B2, CUZK_G2, key->b2, 0, p);
+    return CUZK_OK;
 }
 
 static void plan_params_sets(cuzk_prover *p)
@@ -143,6 +177,24 @@ static cuzk_status make_domain(cuzk_prover *p, unsigned generator, unsigned lg_n
     return cuzk_domain_create(&p->domain, p->curve, generator, lg_n, err);
 }
 
+/* The coordinates of the points that find_support does not see. */
+static cuzk_status check_other_coordinates(const cuzk_prover *p, cuzk_pool *pool, cuzk_error *err)
+{
+    const cuzk_zkey *key = &p->zkey;
+    CUZK_TRY(cuzk_points_check(p->curve, CUZK_G1, p->vk.ic, p->vk.n_ic, 0, COORDINATES,
+                               "zkey section 3 (IC)", pool, err));
+    CUZK_TRY(check_coordinates(p, CUZK_ZKEY_QUERY_B2, pool, err));
+    CUZK_TRY(check_coordinates(p, CUZK_ZKEY_QUERY_C, pool, err));
+    CUZK_TRY(check_coordinates(p, CUZK_ZKEY_QUERY_H, pool, err));
+    if (p->drop) {
+        size_t g1 = p->curve->g[CUZK_G1].affine_bytes, g2 = p->curve->g[CUZK_G2].affine_bytes;
+        cuzk_map_file_drop(key->b2, key->n_vars * g2);
+        cuzk_map_file_drop(key->c, (key->n_vars - p->n_inputs) * g1);
+        cuzk_map_file_drop(key->h, key->domain_size * g1);
+    }
+    return CUZK_OK;
+}
+
 static cuzk_status init_zkey(cuzk_prover *p, const cuzk_zkey *key, cuzk_pool *pool, cuzk_error *err)
 {
     p->is_zkey = true;
@@ -155,8 +207,9 @@ static cuzk_status init_zkey(cuzk_prover *p, const cuzk_zkey *key, cuzk_pool *po
                  "the key's domain is 2^%u: %s has no root of unity of twice that order, and the H "
                  "query of such a key is on another coset; the largest supported is 2^%u",
                  key->lg_domain, p->curve->name, p->curve->two_adicity - 1);
+    CUZK_TRY(check_other_coordinates(p, pool, err));
     CUZK_TRY(make_domain(p, CUZK_ZKEY_GENERATOR, key->lg_domain, err));
-    plan_zkey_sets(p, pool);
+    CUZK_TRY(plan_zkey_sets(p, pool, err));
     return cuzk_verifier_init(&p->verifier, &p->vk, !p->drop, err);
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Keys and witnesses that are not what they should be: refused at once, by name, in little memory."""
-import os, random, struct
+import json, os, random, struct
 import harness
 from harness import R, Sections, Skip, read, wtns_values, zkey_counts_at
 
@@ -184,6 +184,72 @@ def test_damaged_points(cuzk):
         cuzk.fails(1, "", "prove", path, wtns)
         r = cuzk.fails(1, ["section %d" % section, str(index)], "check", path)
     assert cuzk.names() == ["k.zkey"]
+
+
+def test_unreduced_coordinates(cuzk):
+    """A coordinate that is not below p, in every place of a key that holds points: refused by every
+    program that would calculate with it, with file, section and index."""
+    P = {"bn254": 21888242871839275222246405745257275088696311157297823662689037894645226208583,
+         "bls12381": int("1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab", 16)}
+    for curve, p in P.items():
+        zkey, wtns = key_and_witness(cuzk, curve)
+        public, proof = (cuzk.circom(curve, "multiplier1000", n) for n in ("public.json", "proof.json"))
+        n8 = {"bn254": 32, "bls12381": 48}[curve]
+        s = Sections(read(zkey))
+        for section in (3, 5, 6, 7, 8, 9):
+            changed = Sections(s.bytes())
+            body = bytearray(changed.get(section))
+            each = 4 * n8 if section == 7 else 2 * n8
+            index = len(body) // each - 1
+            at = index * each + random.randrange(each // n8) * n8
+            body[at:at + n8] = random.choice((p, p + 1, 2**(8 * n8) - 1)).to_bytes(n8, "little")
+            changed.set(section, bytes(body))
+            path = cuzk.write("k.zkey", changed.bytes())
+            place = [path, "section %d" % section, "point %d: coordinate is not below" % index]
+            refused(cuzk, place, "prove", path, wtns)
+            refused(cuzk, place[1:], "bench", path, wtns)
+            cuzk.fails(1, place, "check", path)
+            r = harness.run(harness.EMULATOR + [os.path.join(cuzk.build, "prover"), path, wtns, "p.json", "pub.json"],
+                            cwd=cuzk.scratch)
+            assert r.code == 1 and all(t in r.err for t in place), r
+            cuzk("inspect", path)
+            if section == 3:
+                refused(cuzk, [path, "IC", "coordinate is not below"], "verify", path, public, proof)
+                refused(cuzk, [path, "IC", "coordinate is not below"], "export", "vk", path)
+        header = bytearray(s.get(2))
+        for point in range(3):  # alpha1, beta1 and the first coordinate of beta2
+            changed = bytearray(header)
+            at = zkey_counts_at(header) + 12 + point * 2 * n8
+            changed[at:at + n8] = p.to_bytes(n8, "little")
+            s.set(2, bytes(changed))
+            path = cuzk.write("k.zkey", s.bytes())
+            for command in ("inspect", "check", "prove", "verify"):
+                more = {"prove": [wtns], "verify": [public, proof]}.get(command, [])
+                cuzk.fails(1, [path, "section 2", "coordinate is not below"], command, path, *more)
+        s.set(2, bytes(header))
+        # the same key as JSON
+        vk = json.loads(read(cuzk.circom(curve, "multiplier1000", "verification_key.json")))
+        vk["IC"][1][0] = str(int(vk["IC"][1][0]) + p)
+        path = cuzk.write_json("vk.json", vk)
+        cuzk.fails(1, [path, "IC", "1"], "verify", path, public, proof)
+    # bellperson's files: big endian, below 2^381; point 1 of each array
+    names = ("params", "vk", "r1cs")
+    params, vk, r1cs = (cuzk.fixture("groth/dense/circuit." + n) for n in names)
+    wtns = cuzk.fixture("groth/dense/witness.wtns")
+    bad = P["bls12381"].to_bytes(48, "big")
+    data, at = bytearray(read(params)), 3 * 96 + 3 * 192
+    for name, each in (("IC", 96), ("h", 96), ("l", 96), ("a", 96), ("b_g1", 96), ("b_g2", 192)):
+        n = struct.unpack_from(">I", data, at)[0]
+        changed = bytearray(data)
+        changed[at + 4 + each:at + 4 + each + 48] = bad
+        path = cuzk.write("k.params", changed)
+        cuzk.fails(1, [path, name, "coordinate is not below"], "prove", path, wtns, "--r1cs", r1cs)
+        cuzk.fails(1, [path, name, "coordinate is not below"], "check", path, "--r1cs", r1cs)
+        at += 4 + n * each
+    changed = bytearray(read(vk))
+    changed[3 * 96 + 3 * 192 + 4 + 96:3 * 96 + 3 * 192 + 4 + 96 + 48] = bad
+    path = cuzk.write("k.vk", changed)
+    cuzk.fails(1, [path, "IC", "coordinate is not below"], "verify", path, path, path)
 
 
 def test_valid_points_in_wrong_places(cuzk):

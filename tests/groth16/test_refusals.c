@@ -205,6 +205,111 @@ static void test_damaged_keys(void **state)
     free_ready(&r);
 }
 
+/* ---- keys whose points are not points ---- */
+
+struct points_of_key {
+    const char *section;
+    const uint8_t *at;
+    uint64_t n;
+    cuzk_group_id group;
+};
+
+/* Write a little-endian number of fp_bytes: p + `more`, or all ones. */
+static void put_unreduced(uint8_t *at, const cuzk_curve *curve, uint64_t more)
+{
+    memset(at, 0xff, curve->fp_bytes);
+    if (more != UINT64_MAX) {
+        memcpy(at, curve->p, curve->fp_bytes);
+        cuzk_store_u64_le(at, curve->p[0] + more);
+    }
+}
+
+static void expect_no_prover(const struct ready *r, const char *section, uint64_t index)
+{
+    char expected[128];
+    snprintf(expected, sizeof expected, "zkey %s: point %llu: coordinate is not below", section,
+             (unsigned long long)index);
+    cuzk_prover *prover = NULL;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_prover_create_zkey(&prover, &r->key, NULL, NULL, pool, &err),
+                     CUZK_E_FORMAT);
+    assert_null(prover);
+    if (strstr(err.text, expected) == NULL) {
+        fail_msg("expected \"%s\" in \"%s\"", expected, err.text);
+    }
+}
+
+/* Field arithmetic must never see a coordinate at or above p: each coordinate of the first, the
+ * last and another point of every section. */
+static void test_unreduced_coordinates(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"circom/bn254/poseidon2", "circom/bls12381/multiplier1000"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        struct ready r = make_ready(keys[i]);
+        const cuzk_zkey *k = &r.key;
+        const struct points_of_key all[] = {
+            {"section 3 (IC)", k->vk.ic, k->vk.n_ic, CUZK_G1},
+            {"section 5 (A)", k->a, k->n_vars, CUZK_G1},
+            {"section 6 (B1)", k->b1, k->n_vars, CUZK_G1},
+            {"section 7 (B2)", k->b2, k->n_vars, CUZK_G2},
+            {"section 8 (C)", k->c, k->n_vars - k->n_public - 1, CUZK_G1},
+            {"section 9 (H)", k->h, k->domain_size, CUZK_G1},
+        };
+        for (size_t s = 0; s < sizeof all / sizeof all[0]; s++) {
+            size_t each = k->curve->g[all[s].group].affine_bytes, fp = k->curve->fp_bytes;
+            const uint64_t at[] = {0, all[s].n / 2, all[s].n - 1};
+            for (size_t t = 0; t < 3; t++) {
+                for (size_t c = 0; c < each / fp; c++) {
+                    uint8_t *p = r.bytes.data + (all[s].at - r.bytes.data) + at[t] * each + c * fp;
+                    uint8_t saved[48];
+                    memcpy(saved, p, fp);
+                    put_unreduced(p, k->curve, c == 0 ? 0 : c == 1 ? UINT64_MAX : c);
+                    expect_no_prover(&r, all[s].section, at[t]);
+                    memcpy(p, saved, fp);
+                }
+            }
+        }
+        free_ready(&r);
+    }
+}
+
+/* A coordinate below p that no curve point has: the prover takes the key, no proof leaves it. The
+ * second one shares its highest word with p. */
+static void test_points_off_the_curve(void **state)
+{
+    (void)state;
+    struct ready r = make_ready("circom/bn254/poseidon2");
+    const size_t g1 = 64, g2 = 128;
+    const uint32_t wire = 4; /* holds a field value and occurs in A and B */
+    const uint8_t *const points[] = {r.key.a + wire * g1, r.key.b2 + wire * g2,
+                                     r.key.c + (wire - r.key.n_public - 1) * g1, r.key.h + 5 * g1};
+    for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
+        for (int k = 0; k < 2; k++) {
+            uint8_t *p = r.bytes.data + (points[i] - r.bytes.data), saved[32];
+            memcpy(saved, p, sizeof saved);
+            if (k == 0) {
+                p[0] ^= 1;
+            } else {
+                put_unreduced(p, r.key.curve, 0);
+                p[0] -= 1; /* p is odd */
+            }
+            cuzk_prover *prover = NULL;
+            cuzk_proof_points proof;
+            cuzk_error err = {0};
+            assert_int_equal(cuzk_prover_create_zkey(&prover, &r.key, NULL, NULL, pool, NULL),
+                             CUZK_OK);
+            assert_int_equal(cuzk_prover_prove(prover, &proof, r.w, NULL, pool, &err),
+                             CUZK_E_INVALID_PROOF);
+            assert_non_null(strstr(err.text, "not on the curve"));
+            assert_non_null(strstr(err.text, "damaged"));
+            cuzk_prover_destroy(prover);
+            memcpy(p, saved, sizeof saved);
+        }
+    }
+    free_ready(&r);
+}
+
 /* ---- the verifier ---- */
 
 static void expect_invalid(const cuzk_verifier *v, const cuzk_proof_points *proof,
@@ -386,9 +491,14 @@ int main(void)
         return 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unsatisfied),     cmocka_unit_test(test_stale_key),
-        cmocka_unit_test(test_mismatches),      cmocka_unit_test(test_damaged_keys),
-        cmocka_unit_test(test_tampered_proofs), cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_unsatisfied),
+        cmocka_unit_test(test_stale_key),
+        cmocka_unit_test(test_mismatches),
+        cmocka_unit_test(test_damaged_keys),
+        cmocka_unit_test(test_unreduced_coordinates),
+        cmocka_unit_test(test_points_off_the_curve),
+        cmocka_unit_test(test_tampered_proofs),
+        cmocka_unit_test(test_batches),
         cmocka_unit_test(test_cancel),
     };
     int rc = cmocka_run_group_tests(tests, NULL, NULL);
