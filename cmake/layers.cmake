@@ -3,9 +3,9 @@
 # name in DEPS fails to link.
 #
 #   cuzk_layer(NAME SOURCES a.c b.c DEPS cuzk_base ...)
-#   cuzk_layer_curves(NAME SOURCE impl.c PATHS portable adx ...)
+#   cuzk_layer_curves(NAME SOURCE impl.c PATHS portable adx ... [CURVES bls12_381])
 #
-# The second builds SOURCE once per curve and CPU path into the layer. The source sees
+# The second builds SOURCE once per curve (default: both) and CPU path into the layer. The source sees
 # CUZK_CURVE_IS_BN254 or CUZK_CURVE_IS_BLS12_381, and one of CUZK_PATH_IS_PORTABLE,
 # CUZK_PATH_IS_ADX, CUZK_PATH_IS_IFMA, CUZK_PATH_IS_IFMA_EMULATED, defined to 1, the others to 0;
 # and CUZK_INSTANCE(name), which makes a symbol unique: CUZK_INSTANCE(curve) is
@@ -25,9 +25,12 @@ function(cuzk_layer NAME)
 endfunction()
 
 function(cuzk_layer_curves NAME)
-  cmake_parse_arguments(L "" "SOURCE" "PATHS" ${ARGN})
+  cmake_parse_arguments(L "" "SOURCE" "PATHS;CURVES" ${ARGN})
+  if(NOT L_CURVES)
+    set(L_CURVES bn254 bls12_381)
+  endif()
   get_filename_component(STEM ${L_SOURCE} NAME_WE)
-  foreach(CURVE bn254 bls12_381)
+  foreach(CURVE ${L_CURVES})
     foreach(CPU_PATH ${L_PATHS})
       if((CPU_PATH STREQUAL "adx" OR CPU_PATH STREQUAL "ifma") AND NOT CUZK_X86)
         continue()
