@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* BLAKE2b-512 without key (RFC 7693) over bytes, by libb2: the digest of parameter files (its first
- * 16 bytes stand in Filecoin's parameters.json) and of circom's contribution records. */
+/* BLAKE2b (RFC 7693) over bytes, by libb2. BLAKE2b-512 without key is the digest of parameter files
+ * (its first 16 bytes stand in Filecoin's parameters.json) and of circom's contribution records; the
+ * keyed form makes the keys that Filecoin's synthetic challenges are drawn with. */
 #ifndef CUZK_BASE_BLAKE2B_H
 #define CUZK_BASE_BLAKE2B_H
 
@@ -26,5 +27,9 @@ void cuzk_blake2b_final(cuzk_blake2b *b, uint8_t out[CUZK_BLAKE2B_BYTES]);
 
 /** Digest of one buffer. */
 void cuzk_blake2b_digest(uint8_t out[CUZK_BLAKE2B_BYTES], const void *data, size_t n_bytes);
+
+/** Digest of out_bytes (1 … 64) of one buffer under a key of key_bytes (1 … 64). */
+void cuzk_blake2b_keyed(uint8_t *out, size_t out_bytes, const void *key, size_t key_bytes,
+                        const void *data, size_t n_bytes);
 
 #endif
