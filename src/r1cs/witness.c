@@ -114,6 +114,55 @@ void cuzk_witness_destroy(cuzk_witness *w)
     free(w);
 }
 
+/* A witness with its bitmaps and room for ranks; NULL without memory. */
+static cuzk_witness *new_witness(const cuzk_curve *curve, uint32_t n_vars, uint32_t n_inputs)
+{
+    size_t n_words = cuzk_bitmap_words(n_vars);
+    cuzk_witness *w = calloc(1, sizeof *w);
+    if (w == NULL) {
+        return NULL;
+    }
+    w->curve = curve;
+    w->n_vars = n_vars;
+    w->n_inputs = n_inputs;
+    w->is_field = calloc(n_words, sizeof *w->is_field);
+    w->bits = calloc(n_words, sizeof *w->bits);
+    w->rank = calloc(n_words + 1, sizeof *w->rank);
+    if (w->is_field == NULL || w->bits == NULL || w->rank == NULL) {
+        cuzk_witness_destroy(w);
+        return NULL;
+    }
+    return w;
+}
+
+/* Ranks and the array of field values, once is_field is known. */
+static bool make_field(cuzk_witness *w)
+{
+    size_t n_words = cuzk_bitmap_words(w->n_vars);
+    for (size_t i = 0; i < n_words; i++) {
+        w->rank[i + 1] = w->rank[i] + (uint32_t)__builtin_popcountll(w->is_field[i]);
+    }
+    w->n_field = w->rank[n_words];
+    w->field = aligned_alloc(64, field_bytes(w->n_field));
+    return w->field != NULL;
+}
+
+cuzk_status cuzk_witness_create(cuzk_witness **out, const cuzk_curve *curve, uint32_t n_vars,
+                                uint32_t n_inputs, const uint64_t *is_field, cuzk_error *err)
+{
+    cuzk_witness *w = new_witness(curve, n_vars, n_inputs);
+    if (w != NULL) {
+        memcpy(w->is_field, is_field, cuzk_bitmap_words(n_vars) * sizeof *is_field);
+        w->bits[0] = 1;
+    }
+    if (w == NULL || !make_field(w)) {
+        cuzk_witness_destroy(w);
+        return CUZK_FAIL(err, CUZK_E_MEMORY, "a witness of %u values: out of memory", n_vars);
+    }
+    *out = w;
+    return CUZK_OK;
+}
+
 static cuzk_status fill(cuzk_witness *w, const void *values, const char *what, cuzk_pool *pool,
                         cuzk_error *err)
 {
@@ -126,12 +175,7 @@ static cuzk_status fill(cuzk_witness *w, const void *values, const char *what, c
                  (unsigned long long)c.first_bad, w->curve->name);
     CUZK_FAIL_IF((w->bits[0] & 1) == 0, err, CUZK_E_UNSATISFIED,
                  "%s: value 0 is the constant 1 of every circuit, found another value", what);
-    for (size_t i = 0; i < n_words; i++) {
-        w->rank[i + 1] = w->rank[i] + (uint32_t)__builtin_popcountll(w->is_field[i]);
-    }
-    w->n_field = w->rank[n_words];
-    w->field = aligned_alloc(64, field_bytes(w->n_field));
-    CUZK_FAIL_IF(w->field == NULL, err, CUZK_E_MEMORY, "%s: %u field values: out of memory", what,
+    CUZK_FAIL_IF(!make_field(w), err, CUZK_E_MEMORY, "%s: %u field values: out of memory", what,
                  w->n_field);
     cuzk_pool_for(pool, n_ranges, copy_range, &c);
     return CUZK_OK;
@@ -144,21 +188,9 @@ cuzk_status cuzk_witness_from_values(cuzk_witness **out, const cuzk_curve *curve
     CUZK_FAIL_IF(n_inputs == 0 || n_inputs > n_vars, err, CUZK_E_ARGUMENT,
                  "%s: %u public values with the constant 1, %u values in all", what, n_inputs,
                  n_vars);
-    size_t n_words = cuzk_bitmap_words(n_vars);
-    cuzk_witness *w = calloc(1, sizeof *w);
-    CUZK_FAIL_IF(w == NULL, err, CUZK_E_MEMORY, "%s: out of memory", what);
-    w->curve = curve;
-    w->n_vars = n_vars;
-    w->n_inputs = n_inputs;
-    w->is_field = calloc(n_words, sizeof *w->is_field);
-    w->bits = calloc(n_words, sizeof *w->bits);
-    w->rank = calloc(n_words + 1, sizeof *w->rank);
-    cuzk_status status = CUZK_OK;
-    if (w->is_field == NULL || w->bits == NULL || w->rank == NULL) {
-        status = CUZK_FAIL(err, CUZK_E_MEMORY, "%s: %u values: out of memory", what, n_vars);
-    } else {
-        status = fill(w, values, what, pool, err);
-    }
+    cuzk_witness *w = new_witness(curve, n_vars, n_inputs);
+    CUZK_FAIL_IF(w == NULL, err, CUZK_E_MEMORY, "%s: %u values: out of memory", what, n_vars);
+    cuzk_status status = fill(w, values, what, pool, err);
     if (status != CUZK_OK) {
         cuzk_witness_destroy(w);
         return status;

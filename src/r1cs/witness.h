@@ -39,6 +39,15 @@ cuzk_status cuzk_witness_from_values(cuzk_witness **out, const cuzk_curve *curve
                                      const char *what, cuzk_pool *pool,
                                      cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Make a witness whose variables have the types of a circuit, all values zero but ONE: for code
+ * that writes values in place.
+ *
+ *  is_field: bitmap of n_vars bits, copied; bit 0 is clear, since ONE is a bit.
+ *  Returned: free with cuzk_witness_destroy. Errors: E_MEMORY. */
+cuzk_status cuzk_witness_create(cuzk_witness **out, const cuzk_curve *curve, uint32_t n_vars,
+                                uint32_t n_inputs, const uint64_t *is_field,
+                                cuzk_error *err) CUZK_WARN_UNUSED;
+
 /** Wipe and free. NULL is fine. */
 void cuzk_witness_destroy(cuzk_witness *witness);
 
