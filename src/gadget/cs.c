@@ -22,7 +22,7 @@ static void fill_coefs(cuzk_cs_coefs *c, const cuzk_curve *curve)
 cuzk_status cuzk_cs_shape_init(cuzk_cs *cs, const cuzk_curve *curve, cuzk_error *err)
 {
     *cs = (cuzk_cs){.curve = curve};
-    cs->coefs = malloc(sizeof *cs->coefs);
+    cs->coefs = calloc(1, sizeof *cs->coefs);
     CUZK_FAIL_IF(cs->coefs == NULL, err, CUZK_E_MEMORY, "building a circuit: out of memory");
     fill_coefs(cs->coefs, curve);
     return cuzk_shape_builder_create(&cs->builder, curve, err);

@@ -20,13 +20,16 @@
 #include "r1cs/shape.h"
 #include "r1cs/witness.h"
 
-enum { CUZK_CS_POWERS = 255 };
+enum { CUZK_CS_POWERS = 255, CUZK_CS_STRETCHES = 5 };
 
-/* Coefficients that gadgets use all the time, Montgomery form. */
+/* What shape mode keeps: coefficients that gadgets use all the time, in Montgomery form, and where
+ * the rows stand that one gadget (gadget/poseidon_circuit.h) repeats, per kind of it; n_rows is 0
+ * before the first use. */
 typedef struct {
     cuzk_fr one, minus_one, minus_two;
     cuzk_fr pow2[CUZK_CS_POWERS];       /* 2^i */
     cuzk_fr minus_pow2[CUZK_CS_POWERS]; /* -2^i */
+    cuzk_shape_stretch poseidon[CUZK_CS_STRETCHES];
 } cuzk_cs_coefs;
 
 typedef struct {

@@ -124,6 +124,29 @@ void cuzk_shape_add_term(cuzk_shape_builder *builder, cuzk_matrix matrix, cuzk_v
 /** End the constraint being built (sides without a term are empty) and start the next. */
 void cuzk_shape_end_constraint(cuzk_shape_builder *builder);
 
+/** Constraints that were ended so far. */
+uint64_t cuzk_shape_n_constraints(const cuzk_shape_builder *builder);
+
+enum { CUZK_SHAPE_GIVEN_MAX = 12 };
+
+/* A stretch of the circuit being built that occurs again with other variables. */
+typedef struct {
+    uint64_t first_row, n_rows; /* its constraints */
+    cuzk_var first_own;         /* the aux variables that were added in it, one after the other */
+    uint32_t n_own;
+    uint32_t n_given; /* variables of before that are replaced, all different */
+    cuzk_var given[CUZK_SHAPE_GIVEN_MAX];
+} cuzk_shape_stretch;
+
+/** Add the stretch once more: n_own aux variables of the same types and n_rows constraints with the
+ *  new variables in place of its own and given[i] in place of stretch->given[i]; variables that are
+ *  neither stay. No coefficient is looked at, so it is much faster than building the rows.
+ *
+ *  given: n_given handles. Where they make two variables of one row equal the row must not be
+ *  repeated: terms are not merged. Returns the handle of the first new variable. */
+cuzk_var cuzk_shape_repeat(cuzk_shape_builder *builder, const cuzk_shape_stretch *stretch,
+                           const cuzk_var *given);
+
 /** Turn the builder into a shape; the builder is freed in any case.
  *
  *  out: returned: free with cuzk_shape_destroy. Errors: E_MEMORY, E_ARGUMENT (a term names a

@@ -44,10 +44,11 @@ static bool failed(cuzk_shape_builder *b, cuzk_status status, const char *what)
     return false;
 }
 
-static bool push(cuzk_shape_builder *b, struct words *w, uint32_t value, const char *what)
+/* Room for n more words. */
+static bool reserve(cuzk_shape_builder *b, struct words *w, uint64_t n, const char *what)
 {
-    if (w->n == w->capacity) {
-        uint64_t capacity = w->capacity == 0 ? 256 : w->capacity + w->capacity / 2;
+    if (w->capacity - w->n < n) {
+        uint64_t capacity = w->capacity + (w->capacity / 2 > n ? w->capacity / 2 : n + 256);
         uint32_t *data = capacity > SIZE_MAX / sizeof *data
                              ? NULL
                              : realloc(w->data, (size_t)capacity * sizeof *data);
@@ -56,6 +57,14 @@ static bool push(cuzk_shape_builder *b, struct words *w, uint32_t value, const c
         }
         w->data = data;
         w->capacity = capacity;
+    }
+    return true;
+}
+
+static bool push(cuzk_shape_builder *b, struct words *w, uint32_t value, const char *what)
+{
+    if (!reserve(b, w, 1, what)) {
+        return false;
     }
     w->data[w->n++] = value;
     return true;
@@ -282,33 +291,98 @@ static void merge_row(cuzk_shape_builder *b, struct matrix *m, uint64_t begin)
     m->var.n = m->code.n = begin + kept;
 }
 
+/* Room for the ends of n more rows. */
+static bool reserve_rows(cuzk_shape_builder *b, uint64_t n)
+{
+    if (n > UINT32_MAX - b->n_constraints) {
+        return failed(b, CUZK_E_UNSUPPORTED, "constraints");
+    }
+    uint64_t needed = b->n_constraints + n + 1, capacity = b->begin_capacity;
+    while (capacity < needed) {
+        capacity *= 2;
+    }
+    for (int k = 0; k < 3 && capacity > b->begin_capacity; k++) {
+        uint64_t *begin = realloc(b->m[k].begin, (size_t)capacity * sizeof *begin);
+        if (begin == NULL) {
+            return failed(b, CUZK_E_MEMORY, "constraints");
+        }
+        b->m[k].begin = begin;
+    }
+    b->begin_capacity = capacity;
+    return true;
+}
+
 void cuzk_shape_end_constraint(cuzk_shape_builder *b)
 {
-    if (b->status != CUZK_OK) {
-        return;
-    }
-    if (b->n_constraints == UINT32_MAX) {
-        failed(b, CUZK_E_UNSUPPORTED, "constraints");
+    if (b->status != CUZK_OK || !reserve_rows(b, 1)) {
         return;
     }
     uint64_t next = b->n_constraints + 1;
-    if (next == b->begin_capacity) {
-        uint64_t capacity = b->begin_capacity * 2;
-        for (int k = 0; k < 3; k++) {
-            uint64_t *begin = realloc(b->m[k].begin, (size_t)capacity * sizeof *begin);
-            if (begin == NULL) {
-                failed(b, CUZK_E_MEMORY, "constraints");
-                return;
-            }
-            b->m[k].begin = begin;
-        }
-        b->begin_capacity = capacity;
-    }
     for (int k = 0; k < 3; k++) {
         merge_row(b, &b->m[k], b->m[k].begin[b->n_constraints]);
         b->m[k].begin[next] = b->m[k].var.n;
     }
     b->n_constraints = next;
+}
+
+uint64_t cuzk_shape_n_constraints(const cuzk_shape_builder *b)
+{
+    return b->n_constraints;
+}
+
+static uint32_t replaced(const cuzk_shape_stretch *s, const cuzk_var *given, uint32_t var)
+{
+    for (uint32_t i = 0; i < s->n_given; i++) {
+        if (s->given[i] == var) {
+            return given[i];
+        }
+    }
+    return var;
+}
+
+static void repeat_rows(cuzk_shape_builder *b, struct matrix *m, const cuzk_shape_stretch *s,
+                        const cuzk_var *given, uint32_t moved)
+{
+    uint64_t from = m->begin[s->first_row], n = m->begin[s->first_row + s->n_rows] - from;
+    if (!reserve(b, &m->var, n, "terms") || !reserve(b, &m->code, n, "terms")) {
+        return;
+    }
+    uint64_t by = m->var.n - from;
+    memcpy(m->code.data + m->code.n, m->code.data + from, (size_t)n * sizeof *m->code.data);
+    const uint32_t *old = m->var.data + from;
+    uint32_t *var = m->var.data + m->var.n;
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t v = old[i];
+        var[i] = v - s->first_own < s->n_own ? v + moved : replaced(s, given, v);
+    }
+    for (uint64_t i = 1; i <= s->n_rows; i++) {
+        m->begin[b->n_constraints + i] = m->begin[s->first_row + i] + by;
+    }
+    m->var.n += n;
+    m->code.n += n;
+}
+
+cuzk_var cuzk_shape_repeat(cuzk_shape_builder *b, const cuzk_shape_stretch *s,
+                           const cuzk_var *given)
+{
+    uint32_t own = (uint32_t)(AUX_FLAG + b->n_aux);
+    if (b->status != CUZK_OK || !reserve_rows(b, s->n_rows) ||
+        !reserve(b, &b->aux_type, s->n_own, "aux variables")) {
+        return CUZK_VAR_ONE;
+    }
+    if (b->n_aux + s->n_own > AUX_FLAG) {
+        failed(b, CUZK_E_UNSUPPORTED, "aux variables");
+        return CUZK_VAR_ONE;
+    }
+    memcpy(b->aux_type.data + b->n_aux, b->aux_type.data + (s->first_own & ~AUX_FLAG),
+           s->n_own * sizeof *b->aux_type.data);
+    b->aux_type.n += s->n_own;
+    b->n_aux += s->n_own;
+    for (int k = 0; k < 3; k++) {
+        repeat_rows(b, &b->m[k], s, given, own - s->first_own);
+    }
+    b->n_constraints += s->n_rows;
+    return own;
 }
 
 /* Handles of one matrix become variable numbers; returns false at a handle never given out. */

@@ -333,13 +333,79 @@ static void test_fingerprint_sees(void **state)
     }
 }
 
+/* A stretch of two rows with two variables of its own and two of before, 1000 times: repeated, and
+ * built term by term. */
+static void add_stretch(cuzk_shape_builder *b, cuzk_var x, cuzk_var y)
+{
+    cuzk_var u = cuzk_shape_add_aux(b, CUZK_VAR_FIELD), v = cuzk_shape_add_aux(b, CUZK_VAR_BIT);
+    term(b, CUZK_MATRIX_A, CUZK_VAR_ONE, 7);
+    term(b, CUZK_MATRIX_A, x, 2);
+    term(b, CUZK_MATRIX_B, y, -1);
+    term(b, CUZK_MATRIX_C, u, 1);
+    cuzk_shape_end_constraint(b);
+    term(b, CUZK_MATRIX_A, v, 5);
+    term(b, CUZK_MATRIX_A, u, 3);
+    term(b, CUZK_MATRIX_C, x, 9);
+    cuzk_shape_end_constraint(b);
+}
+
+static void test_repeat(void **state)
+{
+    (void)state;
+    cuzk_shape *shape[2];
+    for (int repeat = 0; repeat < 2; repeat++) {
+        cuzk_shape_builder *b = builder();
+        cuzk_var input = cuzk_shape_add_input(b, CUZK_VAR_FIELD);
+        cuzk_var x = cuzk_shape_add_aux(b, CUZK_VAR_FIELD);
+        term(b, CUZK_MATRIX_A, x, 1);
+        cuzk_shape_end_constraint(b);
+        assert_int_equal(cuzk_shape_n_constraints(b), 1);
+        cuzk_shape_stretch s = {.first_row = 1,
+                                .n_rows = 2,
+                                .first_own = cuzk_var_aux(1),
+                                .n_own = 2,
+                                .n_given = 2,
+                                .given = {x, input}};
+        add_stretch(b, x, input);
+        for (uint32_t i = 1; i < 1000; i++) {
+            cuzk_var late = cuzk_shape_add_aux(b, CUZK_VAR_BIT);
+            /* also the same variable in both places, and results of a stretch before */
+            cuzk_var given[2] = {i % 3 == 0 ? input : late - 1, i % 5 == 0 ? x : late - 2};
+            if (i % 7 == 0) {
+                given[0] = given[1];
+            }
+            if (repeat) {
+                assert_int_equal(cuzk_shape_repeat(b, &s, given), late + 1);
+            } else {
+                add_stretch(b, given[0], given[1]);
+            }
+            assert_int_equal(cuzk_shape_n_constraints(b), 3 + 2 * i);
+        }
+        shape[repeat] = finish(b);
+    }
+    const cuzk_shape *x = shape[0], *y = shape[1];
+    assert_int_equal(x->n_vars, y->n_vars);
+    assert_int_equal(x->n_constraints, y->n_constraints);
+    assert_memory_equal(x->is_bit, y->is_bit, x->n_vars / 8);
+    assert_memory_equal(x->is_field, y->is_field, x->n_vars / 8);
+    for (int k = 0; k < 3; k++) {
+        uint64_t n = x->rows[k].begin[x->n_constraints];
+        assert_memory_equal(x->rows[k].begin, y->rows[k].begin,
+                            (x->n_constraints + 1) * sizeof *x->rows[k].begin);
+        assert_memory_equal(x->rows[k].var, y->rows[k].var, n * sizeof *x->rows[k].var);
+        assert_memory_equal(x->rows[k].code, y->rows[k].code, n * sizeof *x->rows[k].code);
+    }
+    cuzk_shape_destroy(shape[0]);
+    cuzk_shape_destroy(shape[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reference_circuits), cmocka_unit_test(test_merging),
         cmocka_unit_test(test_long_rows),          cmocka_unit_test(test_dictionary),
         cmocka_unit_test(test_bad_handle),         cmocka_unit_test(test_boolean_rows),
-        cmocka_unit_test(test_fingerprint_sees),
+        cmocka_unit_test(test_fingerprint_sees),   cmocka_unit_test(test_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
