@@ -343,7 +343,7 @@ static void test_refused_by_name(void **state)
         }
     }
     edit_put_u32(&f, header, 32);
-    assert_mentions(zkey_error(&f, CUZK_OK), "");
+    (void)zkey_error(&f, CUZK_OK); /* asserts */
     /* each of the six points: off the curve, not reduced, infinity */
     uint64_t at = header + 4 + 32 + 4 + 32 + 12;
     static const struct {
@@ -363,7 +363,7 @@ static void test_refused_by_name(void **state)
         memcpy(f.data + at, good, points[i].size);
         at += points[i].size;
     }
-    assert_mentions(zkey_error(&f, CUZK_OK), "");
+    (void)zkey_error(&f, CUZK_OK); /* asserts */
     cuzk_test_fixture_free(&f);
     cuzk_test_fixture_free(&z);
 }
