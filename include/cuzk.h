@@ -125,7 +125,10 @@ typedef struct {
     }
 
 /** Open a proving key from a file, which is mapped, not read: opening costs little, and pages count
- *  as memory only while they are used. The file must not change while the key is open.
+ *  as memory only while they are used. The file must not change while the key is open: the system
+ *  ends a process that reads a page of a mapped file which has been shortened with SIGBUS, and the
+ *  library installs no handler, since that belongs to the program. Replacing the file (rename) is
+ *  fine. Where shortening cannot be ruled out, read the file into memory and use cuzk_key_open.
  *
  *  Every count is checked against the file's size before use, and every coordinate of every point
  *  is seen to be below p, in one pass over the file. Whether points are on the curve is not checked

@@ -3,6 +3,7 @@
  * words (edit distance). */
 #include "cli/cli.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,7 @@ static void print_help(void)
             printf("  %-*s %s\n", WIDTH, left, c->summary);
         }
     }
-    printf("\noptions of every command:\n");
+    printf("\noptions of every command, in front of it or behind:\n");
     print_options(common_options);
     printf("\nexit codes: 0 success, 1 invalid or failed, 2 usage\n"
            "\"cuzk help COMMAND\" tells more.\n");
@@ -159,17 +160,35 @@ const char *cuzk_cli_value(const cuzk_cli_args *args, const char *name)
     abort();
 }
 
+/* --json was given somewhere: known before the arguments are understood. */
+static bool wants_json;
+
 int cuzk_cli_usage(const cuzk_cli_args *args, const char *fmt, ...)
 {
     const char *command = args != NULL && args->command != NULL ? args->command->name : NULL;
-    fprintf(stderr, "cuzk%s%s: ", command != NULL ? " " : "", command != NULL ? command : "");
+    char text[CUZK_ERROR_TEXT_MAX];
     va_list list;
     va_start(list, fmt);
-    vfprintf(stderr, fmt, list);
+    vsnprintf(text, sizeof text, fmt, list);
     va_end(list);
-    fprintf(stderr, " (see \"cuzk help%s%s\")\n", command != NULL ? " " : "",
+    cuzk_cli_one_line(text);
+    fprintf(stderr, "cuzk%s%s: %s (see \"cuzk help%s%s\")\n", command != NULL ? " " : "",
+            command != NULL ? command : "", text, command != NULL ? " " : "",
             command != NULL ? command : "");
+    if (wants_json) {
+        cuzk_cli_json_failure(CUZK_E_ARGUMENT, text);
+    }
     return CUZK_EXIT_USAGE;
+}
+
+bool cuzk_cli_is_dash(const cuzk_cli_args *args, const char *output)
+{
+    bool is_dash = output != NULL && strcmp(output, "-") == 0;
+    if (is_dash) {
+        cuzk_cli_usage(args, "\"-\" is not taken as a name for an output: /dev/stdout is the "
+                             "standard output, ./- a file of that name");
+    }
+    return is_dash;
 }
 
 bool cuzk_cli_number(const cuzk_cli_args *args, unsigned *out, const char *option, const char *text,
@@ -215,11 +234,27 @@ static const cuzk_cli_option *find_option(const cuzk_cli_option *options, const 
     return NULL;
 }
 
+/* Whether some command has the option; then it stands in the wrong place, before the command. */
+static bool is_of_some_command(const char *text)
+{
+    const char *attached;
+    for (const cuzk_cli_command *c = cuzk_cli_commands; c->name != NULL; c++) {
+        if (find_option(c->options, text, &attached) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int unknown_option(const cuzk_cli_args *args, const char *text)
 {
     const char *names[2 * CUZK_CLI_OPTIONS_MAX + 1] = {NULL};
     size_t n = 0;
-    const cuzk_cli_option *lists[2] = {args->command->options, common_options};
+    if (args->command == NULL && is_of_some_command(text)) {
+        return cuzk_cli_usage(args, "\"%s\": belongs behind the command", text);
+    }
+    const cuzk_cli_option *lists[2] = {args->command != NULL ? args->command->options : NULL,
+                                       common_options};
     for (int i = 0; i < 2; i++) {
         for (const cuzk_cli_option *o = lists[i]; o != NULL && o->name != NULL; o++) {
             names[n++] = o->name;
@@ -264,7 +299,8 @@ static int parse_option(cuzk_cli_args *args, int argc, const char *const *argv, 
 {
     const char *text = argv[*i];
     const char *attached;
-    const cuzk_cli_option *own = find_option(args->command->options, text, &attached);
+    const cuzk_cli_option *own =
+        find_option(args->command != NULL ? args->command->options : NULL, text, &attached);
     const cuzk_cli_option *o = own != NULL ? own : find_option(common_options, text, &attached);
     if (o == NULL) {
         return unknown_option(args, text);
@@ -293,54 +329,100 @@ static int parse_option(cuzk_cli_args *args, int argc, const char *const *argv, 
     return CUZK_EXIT_OK;
 }
 
-int cuzk_cli_main(int argc, const char *const *argv)
+/* The command that a word names. "--version" is the one option that is a command. */
+static int take_command(cuzk_cli_args *args, const char *word)
 {
-    if (argc < 2) {
+    args->command = find_command(strcmp(word, "--version") == 0 ? "version" : word);
+    return args->command != NULL ? CUZK_EXIT_OK : unknown_command(word);
+}
+
+/* positional: room for argc words. */
+static int parse(cuzk_cli_args *args, int argc, const char *const *argv, const char **positional,
+                 bool *help)
+{
+    bool options_over = false;
+    int code = CUZK_EXIT_OK;
+    for (int i = 1; i < argc && code == CUZK_EXIT_OK; i++) {
+        const char *text = argv[i];
+        bool is_option = !options_over && text[0] == '-' && text[1] != '\0';
+        if (is_option && strcmp(text, "--") == 0) {
+            options_over = true;
+        } else if (args->command == NULL && (!is_option || strcmp(text, "--version") == 0)) {
+            code = take_command(args, text);
+        } else if (is_option) {
+            code = parse_option(args, argc, argv, &i, help);
+        } else {
+            positional[args->n_positional++] = text;
+        }
+    }
+    return code;
+}
+
+/* Files of the command line that may be mapped; those to be written do no harm. */
+static void watch_inputs(const cuzk_cli_args *args)
+{
+    enum { PATHS_MAX = 8 };
+    const char *paths[PATHS_MAX];
+    size_t n = 0;
+    const cuzk_cli_option *options = args->command->options;
+    for (unsigned i = 0; options != NULL && options[i].name != NULL && n < PATHS_MAX; i++) {
+        if (options[i].value != NULL && strcmp(options[i].value, "FILE") == 0) {
+            paths[n++] = args->values[i];
+        }
+    }
+    for (unsigned i = 0; i < args->n_positional && n < PATHS_MAX; i++) {
+        paths[n++] = args->positional[i];
+    }
+    char prefix[64];
+    snprintf(prefix, sizeof prefix, "cuzk %s: ", args->command->name);
+    cuzk_cli_watch_inputs(prefix, paths, n, args->json);
+}
+
+static int run(cuzk_cli_args *args, bool help)
+{
+    const cuzk_cli_command *c = args->command;
+    if (c == NULL && !help) {
         return cuzk_cli_usage(NULL, "no command given");
     }
-    const char *word = argv[1];
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-        word = "help";
-    } else if (strcmp(word, "--version") == 0) {
-        word = "version";
+    if (c == NULL) {
+        print_help();
+        return CUZK_EXIT_OK;
     }
-    cuzk_cli_args args = {.command = find_command(word), .begin_ns = cuzk_cli_now_ns()};
-    if (args.command == NULL) {
-        return unknown_command(word);
+    if (help) {
+        print_command_help(c);
+        return CUZK_EXIT_OK;
     }
+    if (args->n_positional < c->n_args_min || args->n_positional > c->n_args_max) {
+        return cuzk_cli_usage(args, "%s arguments, expected: cuzk %s %s",
+                              args->n_positional < c->n_args_min ? "too few" : "too many", c->name,
+                              c->args);
+    }
+    watch_inputs(args);
+    args->result_elsewhere = c->result_elsewhere;
+    if (args->result_elsewhere != NULL) {
+        signal(SIGPIPE, SIG_IGN); /* a reader of stdout that has gone is no reason to stop */
+    }
+    return c->run(args);
+}
 
-    const char **positional = calloc((size_t)argc, sizeof *positional);
+int cuzk_cli_main(int argc, const char *const *argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        wants_json |= strcmp(argv[i], "--json") == 0;
+    }
+    cuzk_cli_args args = {.begin_ns = cuzk_cli_now_ns()};
+    const char **positional = calloc((size_t)argc + 1, sizeof *positional);
     if (positional == NULL) {
-        cuzk_cli_no_memory(&args);
-        return cuzk_cli_fail(&args);
+        fputs("cuzk: out of memory\n", stderr);
+        return CUZK_EXIT_FAILED;
     }
     args.positional = positional;
-    bool help = false, options_over = false;
-    int code = CUZK_EXIT_OK;
-    for (int i = 2; i < argc && code == CUZK_EXIT_OK; i++) {
-        const char *text = argv[i];
-        if (!options_over && strcmp(text, "--") == 0) {
-            options_over = true;
-        } else if (!options_over && text[0] == '-' && text[1] != '\0') {
-            code = parse_option(&args, argc, argv, &i, &help);
-        } else {
-            positional[args.n_positional++] = text;
-        }
+    bool help = false;
+    int code = parse(&args, argc, argv, positional, &help);
+    if (code == CUZK_EXIT_OK) {
+        code = run(&args, help);
     }
-    if (code == CUZK_EXIT_OK && help) {
-        print_command_help(args.command);
-    } else if (code == CUZK_EXIT_OK && (args.n_positional < args.command->n_args_min ||
-                                        args.n_positional > args.command->n_args_max)) {
-        code = cuzk_cli_usage(&args, "%s arguments, expected: cuzk %s %s",
-                              args.n_positional < args.command->n_args_min ? "too few" : "too many",
-                              args.command->name, args.command->args);
-    } else if (code == CUZK_EXIT_OK) {
-        code = args.command->run(&args);
-        if (code == CUZK_EXIT_OK && (fflush(stdout) != 0 || ferror(stdout))) {
-            fprintf(stderr, "cuzk %s: writing to stdout failed\n", args.command->name);
-            code = CUZK_EXIT_FAILED;
-        }
-    }
+    code = cuzk_cli_close_stdout(&args, code);
     free(positional);
     return code;
 }

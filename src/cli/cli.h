@@ -33,17 +33,21 @@ typedef struct {
     unsigned n_args_min, n_args_max;
     const cuzk_cli_option *options; /* ends with a NULL name; may be NULL */
     int (*run)(cuzk_cli_args *args);
+    /* Commands whose result is not on stdout: what is done although stdout cannot be written, which
+     * is then a warning; NULL: it is a failure. */
+    const char *result_elsewhere;
 } cuzk_cli_command;
 
 /* A parsed command line. Strings are those of argv. */
 struct cuzk_cli_args {
-    const cuzk_cli_command *command;
+    const cuzk_cli_command *command; /* never NULL in a command's own code */
     const char *const *positional;
     unsigned n_positional;
     const char *values[CUZK_CLI_OPTIONS_MAX]; /* by place in the command's options; "" for a flag */
     /* options of every command */
     unsigned n_threads; /* 0: as many as processors */
     bool json, quiet, progress, verbose;
+    const char *result_elsewhere; /* the command's, once it runs */
     /* filled while the command runs */
     cuzk_error err;
     uint64_t progress_last_ns; /* when the progress line was last written; 0: never */
@@ -63,8 +67,8 @@ const char *cuzk_cli_value(const cuzk_cli_args *args, const char *name);
 /** The word of a NULL-terminated list that is nearest to `word`, or NULL when none is near. */
 const char *cuzk_cli_nearest(const char *word, const char *const *list);
 
-/** Print a usage error as "cuzk <command>: <text>", with a pointer to the help. Returns
- *  CUZK_EXIT_USAGE. args NULL or without command: "cuzk: <text>". */
+/** Print a usage error as "cuzk <command>: <text>", with a pointer to the help (with --json also as
+ *  an object on stdout). Returns CUZK_EXIT_USAGE. args NULL or without command: "cuzk: <text>". */
 int cuzk_cli_usage(const cuzk_cli_args *args, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -87,13 +91,41 @@ bool cuzk_cli_progress(void *user, const char *stage, double done);
 /** Remove the progress line. Called before anything else is printed. */
 void cuzk_cli_progress_end(cuzk_cli_args *args);
 
+/** Replace control characters, such as the line breaks of a file name, by spaces. */
+void cuzk_cli_one_line(char *text);
+
+/** Open whatever of stdin, stdout and stderr is closed, so that no file of a command gets their
+ *  numbers. Writing to stdout then still fails. */
+void cuzk_cli_open_streams(void);
+
+/** Flush stdout at the end of a command that returned `code`. Returns the exit code: a failed write
+ *  is a failure, or a warning where the command's result is elsewhere. */
+int cuzk_cli_close_stdout(const cuzk_cli_args *args, int code);
+
+/** End with a message instead of a SIGBUS when one of n inputs is shortened while it is mapped:
+ * what the library cannot do, since a handler belongs to the whole process.
+ *
+ *  prefix: of the line on stderr. paths: borrowed; NULL and missing files are left out, as is what
+ *  is beyond the eighth. json: also as an object on stdout. */
+void cuzk_cli_watch_inputs(const char *prefix, const char *const *paths, size_t n, bool json);
+
+/** Whether one of the signals below has come. */
+bool cuzk_cli_interrupted(void);
+
 /** Make SIGINT, SIGTERM and SIGHUP cancel the running call, so that temporary files are removed;
  *  ignore SIGXFSZ, so that a file size limit fails the write instead. */
 void cuzk_cli_catch_signals(void);
 
+/** Whether an output is called "-", which may mean stdout or a file: prints a usage message if so.
+ *  NULL is no output. */
+bool cuzk_cli_is_dash(const cuzk_cli_args *args, const char *output);
+
 /** Whether an output would replace one of the other files of the command line: a and b are the same
  *  name, or name the same regular file. NULL is no file. Prints a usage message if so. */
 bool cuzk_cli_same_file(const cuzk_cli_args *args, const char *output, const char *other);
+
+/** Put the names of the two files that a call was about in front of args->err. */
+void cuzk_cli_error_names(cuzk_cli_args *args, const char *first, const char *second);
 
 /** Record that memory ran out, for cuzk_cli_fail. */
 void cuzk_cli_no_memory(cuzk_cli_args *args);
@@ -117,6 +149,12 @@ cuzk_cli_digits cuzk_cli_group_digits(uint64_t value);
 typedef struct {
     bool is_first;
 } cuzk_cli_json;
+
+/** Write a JSON string. Bytes that are not UTF-8 become U+FFFD. */
+void cuzk_cli_json_string(FILE *f, const char *text);
+
+/** A whole object that says why a command failed. */
+void cuzk_cli_json_failure(cuzk_status status, const char *text);
 
 /** Begin the object / end it with a newline. */
 void cuzk_cli_json_begin(cuzk_cli_json *json);

@@ -41,9 +41,9 @@ static void print_table(const cuzk_cli_args *args, const cuzk_ctx *ctx, const cu
     } else if (csv) {
         printf("key,curve,constraints,lg_domain,cpu,threads,stage,runs,min_ms,median_ms,max_ms\n");
     } else {
-        printf("%s: %s constraints, %s, cpu %s, threads %u, %u runs\n", args->positional[0],
-               cuzk_cli_group_digits(info->n_constraints).text, info->curve, cuzk_ctx_cpu(ctx),
-               cuzk_ctx_n_threads(ctx), t->n_runs);
+        printf("%s: %s constraint%s, %s, cpu %s, threads %u, %u runs\n", args->positional[0],
+               cuzk_cli_group_digits(info->n_constraints).text, info->n_constraints == 1 ? "" : "s",
+               info->curve, cuzk_ctx_cpu(ctx), cuzk_ctx_n_threads(ctx), t->n_runs);
         printf("%-16s %12s %12s %12s\n", "stage", "min ms", "median ms", "max ms");
     }
     for (unsigned i = 0; i < t->n_rows; i++) {

@@ -20,6 +20,10 @@ static int export_calldata(cuzk_cli_args *args)
     }
     if (proof != NULL) {
         status = cuzk_calldata(&text, proof, n_proof, public_values, n_public, &args->err);
+        if (status != CUZK_OK) {
+            /* the library's text says which of the two it is */
+            cuzk_cli_error_names(args, args->positional[1], args->positional[2]);
+        }
     }
     int code = CUZK_EXIT_OK;
     if (status == CUZK_OK) {
@@ -59,6 +63,9 @@ static int export_vkey(cuzk_cli_args *args)
         form = CUZK_FORM_BYTES;
     } else if (name != NULL && strcmp(name, "snarkjs") != 0) {
         return cuzk_cli_usage(args, "--format: \"%s\" is not snarkjs or bytes", name);
+    }
+    if (args->n_positional == 3 && cuzk_cli_is_dash(args, args->positional[2])) {
+        return CUZK_EXIT_USAGE;
     }
     int code = CUZK_EXIT_OK;
     cuzk_ctx *ctx = cuzk_cli_ctx(args, &code);

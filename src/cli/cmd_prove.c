@@ -58,9 +58,10 @@ static void print_summary(const cuzk_cli_args *args, const cuzk_ctx *ctx, const 
     if (args->quiet) {
         return;
     }
-    printf("proved %s constraints (%s, domain 2^%u, %s variables, %s of them bits) in %.1f ms:",
-           cuzk_cli_group_digits(info->n_constraints).text, info->curve, info->lg_domain,
-           cuzk_cli_group_digits(info->n_vars).text, cuzk_cli_group_digits(stats.n_bits).text,
+    printf("proved %s constraint%s (%s, domain 2^%u, %s variable%s, %s of them bits) in %.1f ms:",
+           cuzk_cli_group_digits(info->n_constraints).text, info->n_constraints == 1 ? "" : "s",
+           info->curve, info->lg_domain, cuzk_cli_group_digits(info->n_vars).text,
+           info->n_vars == 1 ? "" : "s", cuzk_cli_group_digits(stats.n_bits).text,
            (double)stats.total_ns / 1e6);
     for (unsigned i = 0; i < stats.n_stages; i++) {
         printf("%s %s %.1f", i == 0 ? "" : " +", stats.stage[i], (double)stats.stage_ns[i] / 1e6);
@@ -87,6 +88,9 @@ static int prove(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_key *key,
         public_path = args->positional[3];
     }
 
+    if (cuzk_cli_is_dash(args, proof_path) || cuzk_cli_is_dash(args, public_path)) {
+        return CUZK_EXIT_USAGE;
+    }
     const char *others[] = {args->positional[0], witness, cuzk_cli_value(args, "--r1cs")};
     for (int i = 0; i < 3; i++) {
         if (cuzk_cli_same_file(args, proof_path, others[i]) ||

@@ -55,7 +55,6 @@ static void print_done(const cuzk_cli_args *args, const cuzk_setup_options *opti
     }
     printf(" in %.2f s; peak memory %.1f MiB\n", (double)ns / 1e9,
            (double)cuzk_cli_peak_memory() / 1048576);
-    fflush(stdout);
     fprintf(stderr,
             is_test
                 ? "cuzk setup: note: a test key: its trapdoor is known, its proofs prove nothing\n"
@@ -77,6 +76,9 @@ int cuzk_cli_setup(cuzk_cli_args *args)
     const char *files[] = {args->positional[0], options.zkey_path, options.vkey_json_path,
                            options.params_path, options.vk_path};
     for (int i = 1; i < 5; i++) {
+        if (cuzk_cli_is_dash(args, files[i])) {
+            return CUZK_EXIT_USAGE;
+        }
         for (int j = 0; j < i; j++) {
             if (cuzk_cli_same_file(args, files[i], files[j])) {
                 return CUZK_EXIT_USAGE;

@@ -17,10 +17,7 @@ static int report(cuzk_cli_args *args, cuzk_status status, size_t n, size_t firs
     if (status != CUZK_OK && status != CUZK_E_INVALID_PROOF) {
         if (n == 1) {
             /* the library's text says which of the two it is */
-            char text[CUZK_ERROR_TEXT_MAX];
-            snprintf(text, sizeof text, "%s", args->err.text);
-            snprintf(args->err.text, sizeof args->err.text, "\"%s\", \"%s\": %.900s",
-                     args->positional[1], args->positional[2], text);
+            cuzk_cli_error_names(args, args->positional[1], args->positional[2]);
         }
         return cuzk_cli_fail(args);
     }

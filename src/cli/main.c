@@ -62,33 +62,34 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      "KEY is a .zkey, or a .params with --r1cs; WITNESS a .wtns. PROOF and PUBLIC (default:\n"
      "proof.json and public.json here; proof.bin for a .params) are written when the proof has\n"
      "been verified: both or neither.",
-     2, 4, prove_options, cuzk_cli_prove},
+     2, 4, prove_options, cuzk_cli_prove, "proof and public values are written"},
     {"verify", "VKEY PUBLIC PROOF [PUBLIC PROOF]...", "check proofs",
      "VKEY is a verification_key.json, a .vk, or a proving key; PUBLIC a public.json; PROOF a\n"
      "proof.json or 192 bytes. Several pairs are checked at once.",
-     3, 20001, verify_options, cuzk_cli_verify},
+     3, 20001, verify_options, cuzk_cli_verify, "the exit code tells the result"},
     {"setup", "CIRCUIT [KEY]", "make keys for a circuit from fresh randomness",
      "CIRCUIT is a .r1cs, KEY the .zkey to write. The secret values are wiped, but whoever runs\n"
      "this could have kept them and forge proofs: keys for real use come from a ceremony.",
-     1, 2, setup_options, cuzk_cli_setup},
+     1, 2, setup_options, cuzk_cli_setup, "the keys are written"},
     {"inspect", "FILE", "say what a file is, what it holds, and what looks wrong",
      "Reads headers and tables of any format: .zkey .wtns .r1cs .params .vk .json, proofs.", 1, 1,
-     NULL, cuzk_cli_inspect},
+     NULL, cuzk_cli_inspect, NULL},
     {"check", "FILE [WITNESS]", "check all of a file: points, values, indices, consistency",
      "A key is also checked for parts that do not fit together and, with --r1cs, against its\n"
      "circuit. With a .r1cs and a .wtns: check the witness against every constraint and name the\n"
      "first that fails.",
-     1, 2, check_options, cuzk_cli_check},
+     1, 2, check_options, cuzk_cli_check, NULL},
     {"export", "vk KEY [FILE] | calldata PUBLIC PROOF",
      "write a verifying key or the Solidity call of a proof",
      "vk: KEY is a .zkey, .params or verifying key; FILE defaults to stdout. calldata: as snarkjs\n"
      "prints it, on stdout.",
-     2, 3, export_options, cuzk_cli_export},
+     2, 3, export_options, cuzk_cli_export, NULL},
     {"bench", "KEY WITNESS", "time proofs in one process: minimum, median, maximum per stage", NULL,
-     2, 2, bench_options, cuzk_cli_bench},
-    {"help", "[COMMAND]", "this text, or help on one command", NULL, 0, 1, NULL, cuzk_cli_help},
-    {"version", "", "version, threads and CPU path", NULL, 0, 0, NULL, cuzk_cli_version},
-    {NULL, NULL, NULL, NULL, 0, 0, NULL, NULL},
+     2, 2, bench_options, cuzk_cli_bench, NULL},
+    {"help", "[COMMAND]", "this text, or help on one command", NULL, 0, 1, NULL, cuzk_cli_help,
+     NULL},
+    {"version", "", "version, threads and CPU path", NULL, 0, 0, NULL, cuzk_cli_version, NULL},
+    {NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL},
 };
 
 int cuzk_cli_version(cuzk_cli_args *args)
@@ -116,6 +117,7 @@ int cuzk_cli_version(cuzk_cli_args *args)
 int main(int argc, char **argv)
 {
     const char *const *args = (const char *const *)argv;
+    cuzk_cli_open_streams();
     if (argc > 0) {
         const char *slash = strrchr(argv[0], '/');
         const char *name = slash != NULL ? slash + 1 : argv[0];

@@ -1,37 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the commands print: error lines, progress, JSON; signals; small file helpers. */
+/* What the commands print: error lines, progress, JSON; small file helpers. */
 #define _GNU_SOURCE
 #include "cli/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
-
-void cuzk_cli_catch_signals(void)
-{
-    /* SA_RESETHAND: a second signal ends the process at once */
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    /* a file size limit shall fail the write, which is reported and cleaned up after */
-    signal(SIGXFSZ, SIG_IGN);
-}
 
 uint64_t cuzk_cli_now_ns(void)
 {
@@ -44,7 +23,7 @@ bool cuzk_cli_progress(void *user, const char *stage, double done)
 {
     enum { FIRST_NS = 400000000, EVERY_NS = 100000000 };
     cuzk_cli_args *args = user;
-    if (interrupted) {
+    if (cuzk_cli_interrupted()) {
         return false;
     }
     if (args->quiet) {
@@ -72,18 +51,32 @@ void cuzk_cli_progress_end(cuzk_cli_args *args)
     }
 }
 
-int cuzk_cli_fail(cuzk_cli_args *args)
+void cuzk_cli_one_line(char *text)
 {
-    cuzk_cli_progress_end(args);
-    const cuzk_error *err = &args->err;
-    /* the text of a failure may quote a file name with line breaks: keep to one line */
-    char text[CUZK_ERROR_TEXT_MAX];
-    snprintf(text, sizeof text, "%s", err->text[0] != '\0' ? err->text : "failed");
     for (char *p = text; *p != '\0'; p++) {
         if ((unsigned char)*p < ' ') {
             *p = ' ';
         }
     }
+}
+
+void cuzk_cli_json_failure(cuzk_status status, const char *text)
+{
+    cuzk_cli_json json;
+    cuzk_cli_json_begin(&json);
+    cuzk_cli_json_bool(&json, "ok", false);
+    cuzk_cli_json_text(&json, "status", cuzk_status_name(status));
+    cuzk_cli_json_text(&json, "error", text);
+    cuzk_cli_json_end(&json);
+}
+
+int cuzk_cli_fail(cuzk_cli_args *args)
+{
+    cuzk_cli_progress_end(args);
+    const cuzk_error *err = &args->err;
+    char text[CUZK_ERROR_TEXT_MAX];
+    snprintf(text, sizeof text, "%s", err->text[0] != '\0' ? err->text : "failed");
+    cuzk_cli_one_line(text);
     fflush(stdout);
     fprintf(stderr, "cuzk %s: %s", args->command->name, text);
     if (args->verbose) {
@@ -95,12 +88,7 @@ int cuzk_cli_fail(cuzk_cli_args *args)
     }
     fputc('\n', stderr);
     if (args->json) {
-        cuzk_cli_json json;
-        cuzk_cli_json_begin(&json);
-        cuzk_cli_json_bool(&json, "ok", false);
-        cuzk_cli_json_text(&json, "status", cuzk_status_name(err->status));
-        cuzk_cli_json_text(&json, "error", text);
-        cuzk_cli_json_end(&json);
+        cuzk_cli_json_failure(err->status, text);
     }
     int code = cuzk_status_exit_code(err->status);
     return code != CUZK_EXIT_OK ? code : CUZK_EXIT_FAILED;
@@ -138,6 +126,13 @@ static void file_error(cuzk_cli_args *args, const char *doing, const char *path)
     args->err.file = __FILE__;
     args->err.line = __LINE__;
     snprintf(args->err.text, sizeof args->err.text, "%s \"%s\": %s", doing, path, strerror(errno));
+}
+
+void cuzk_cli_error_names(cuzk_cli_args *args, const char *first, const char *second)
+{
+    char text[CUZK_ERROR_TEXT_MAX];
+    snprintf(text, sizeof text, "%s", args->err.text);
+    snprintf(args->err.text, sizeof args->err.text, "\"%s\", \"%s\": %.900s", first, second, text);
 }
 
 void cuzk_cli_no_memory(cuzk_cli_args *args)
@@ -244,19 +239,52 @@ cuzk_cli_digits cuzk_cli_group_digits(uint64_t value)
     return out;
 }
 
-static void put_text(const char *text)
+/* Bytes of the UTF-8 character at p, 0 when there is none (RFC 3629: shortest form, no surrogates).
+ */
+static unsigned utf8_length(const unsigned char *p)
 {
-    putchar('"');
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
-        if (*p == '"' || *p == '\\') {
-            printf("\\%c", *p);
-        } else if (*p < ' ') {
-            printf("\\u%04x", *p);
-        } else {
-            putchar(*p);
+    static const struct {
+        unsigned char first_min, first_max, second_min, second_max;
+        unsigned length;
+    } forms[] = {
+        {0x01, 0x7f, 0, 0, 1},       {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+        {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+        {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        if (p[0] < forms[i].first_min || p[0] > forms[i].first_max) {
+            continue;
         }
+        for (unsigned k = 1; k < forms[i].length; k++) {
+            unsigned char lo = k == 1 ? forms[i].second_min : 0x80;
+            unsigned char hi = k == 1 ? forms[i].second_max : 0xbf;
+            if (p[k] < lo || p[k] > hi) { /* also at the terminating NUL */
+                return 0;
+            }
+        }
+        return forms[i].length;
     }
-    putchar('"');
+    return 0;
+}
+
+void cuzk_cli_json_string(FILE *f, const char *text)
+{
+    fputc('"', f);
+    for (const unsigned char *p = (const unsigned char *)text; *p != '\0';) {
+        unsigned n = utf8_length(p);
+        if (n == 0) {
+            fputs("\\ufffd", f); /* a file name may hold any byte, JSON may not */
+            n = 1;
+        } else if (*p == '"' || *p == '\\') {
+            fprintf(f, "\\%c", *p);
+        } else if (*p < ' ') {
+            fprintf(f, "\\u%04x", *p);
+        } else {
+            fwrite(p, 1, n, f);
+        }
+        p += n;
+    }
+    fputc('"', f);
 }
 
 static void put_key(cuzk_cli_json *json, const char *key)
@@ -266,7 +294,7 @@ static void put_key(cuzk_cli_json *json, const char *key)
     }
     json->is_first = false;
     if (key != NULL) {
-        put_text(key);
+        cuzk_cli_json_string(stdout, key);
         putchar(':');
     }
 }
@@ -286,7 +314,7 @@ void cuzk_cli_json_end(cuzk_cli_json *json)
 void cuzk_cli_json_text(cuzk_cli_json *json, const char *key, const char *value)
 {
     put_key(json, key);
-    put_text(value);
+    cuzk_cli_json_string(stdout, value);
 }
 
 void cuzk_cli_json_number(cuzk_cli_json *json, const char *key, uint64_t value)

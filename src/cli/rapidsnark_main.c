@@ -18,6 +18,7 @@ int cuzk_cli_rapidsnark_prover(int argc, const char *const *argv)
                         "Usage: prover <circuit.zkey> <witness.wtns> <proof.json> <public.json>\n");
         return EXIT_FAILURE;
     }
+    cuzk_cli_watch_inputs("Error: ", argv + 1, 2, false);
     cuzk_error err;
     cuzk_ctx *ctx = NULL;
     cuzk_key *key = NULL;
@@ -42,6 +43,7 @@ int cuzk_cli_rapidsnark_verifier(int argc, const char *const *argv)
                         "Usage: verifier <verification_key.json> <inputs.json> <proof.json>\n");
         return EXIT_FAILURE;
     }
+    cuzk_cli_watch_inputs("Error: ", argv + 1, 1, false);
     static const cuzk_cli_command command = {.name = "verifier"};
     cuzk_cli_args args = {.command = &command};
     cuzk_ctx *ctx = NULL;

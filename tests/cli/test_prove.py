@@ -44,6 +44,8 @@ def test_default_names_and_summary(cuzk):
     assert r.out.startswith("proved 517 constraints (bn128, domain 2^10, 520 variables, 1 of them bits) in "), r
     assert "peak memory" in r.out and "threads" in r.out and r.err == "", r
     assert cuzk.ok("prove", zkey, wtns, "--quiet").out == ""
+    r = cuzk.ok("prove", *files(cuzk, "bn254", "multiplier2")[:2], "p.json", "pub.json")
+    assert r.out.startswith("proved 1 constraint (bn128, domain 2^2, 4 variables, "), r
     cuzk.ok("verify", vkey, "public.json", "proof.json")
 
 

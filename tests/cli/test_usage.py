@@ -47,6 +47,22 @@ def test_option_values(cuzk):
     cuzk.fails(2, "--runs: \"0\" is not a number", "bench", "a", "b", "--runs", "0")
 
 
+def test_options_before_the_command(cuzk):
+    vkey, public, proof = (cuzk.circom("bn254", "multiplier2", n)
+                           for n in ("verification_key.json", "public.json", "proof.json"))
+    assert cuzk.ok("-q", "verify", vkey, public, proof).out == ""
+    assert "threads 3" in cuzk.ok("--threads", "3", "version").out
+    assert "threads 3" in cuzk.ok("--threads=3", "version").out
+    assert cuzk.ok("--json", "--quiet", "verify", vkey, public, proof, "--threads", "1").json()["valid"] is True
+    assert cuzk.ok("--help", "prove").out == cuzk.ok("prove", "--help").out
+    assert "threads 2" in cuzk.ok("-t", "2", "--version").out
+    cuzk.fails(2, '"--r1cs": belongs behind the command', "--r1cs", "x", "prove", "a", "b")
+    cuzk.fails(2, '"--thread": unknown option; did you mean "--threads"?', "--thread", "2", "prove")
+    cuzk.fails(2, "no command given", "-q")
+    cuzk.fails(2, "--threads: needs a value (N)", "--threads")
+    cuzk.fails(2, '"--threads": unknown command', "--", "--threads")
+
+
 def test_double_dash_ends_options(cuzk):
     cuzk.fails(1, '"--r1cs"', "inspect", "--", "--r1cs")
 

@@ -147,7 +147,7 @@ def test_calldata(cuzk):
         assert cuzk.ok("export", "calldata", public, proof).out == calldata(p, values)
     values = ["0", "1", str(R["bn254"] - 1)]
     assert cuzk.ok("export", "calldata", cuzk.write_json("pub.json", values), proof).out == calldata(p, values)
-    cuzk.fails(1, ["list of public values", "expected a proof.json"], "export", "calldata", proof, public)
+    cuzk.fails(1, [proof, public, "list of public values", "expected a proof.json"], "export", "calldata", proof, public)
     cuzk.fails(1, "below the field order", "export", "calldata", cuzk.write_json("pub.json", [str(R["bn254"])]), proof)
 
 
