@@ -223,7 +223,7 @@ static cuzk_var shape_hash(cuzk_cs *cs, const cuzk_poseidon_table *table, uint64
     if (known->n_rows != 0) {
         return cuzk_shape_repeat(cs->builder, known, given) + table->n_values - 1;
     }
-    cuzk_shape_stretch s = {.first_row = cuzk_shape_n_constraints(cs->builder),
+    cuzk_shape_stretch s = {.first_row = cuzk_shape_n_stored_rows(cs->builder),
                             .n_rows = table->n_values,
                             .n_own = table->n_values,
                             .n_given = table->arity};

@@ -301,15 +301,26 @@ static cuzk_status check_c_equation(const struct check *k, const cuzk_witness *w
     return CUZK_OK;
 }
 
+/* Set the bits of the variables that occur in a matrix. */
+static void mark_used(const cuzk_shape *shape, cuzk_matrix matrix, uint64_t *used)
+{
+    const cuzk_rows *m = &shape->rows[matrix];
+    for (uint32_t row = 0; row < shape->n_constraints;) {
+        cuzk_row_run run = cuzk_shape_run(shape, row, shape->n_constraints);
+        uint64_t end = m->begin[run.stored_row + run.n];
+        for (uint64_t t = m->begin[run.stored_row]; t < end; t++) {
+            cuzk_bitmap_set(used, cuzk_row_run_var(&run, m->var[t]));
+        }
+        row += run.n;
+    }
+}
+
 static cuzk_status check_c(const struct check *k)
 {
     const cuzk_shape *shape = k->p->shape;
-    const cuzk_rows *c = &shape->rows[CUZK_MATRIX_C];
     uint64_t *used = calloc(cuzk_bitmap_words(shape->n_vars), sizeof *used);
     CUZK_FAIL_IF(used == NULL, k->err, CUZK_E_MEMORY, "checking a key: out of memory");
-    for (uint64_t t = 0; t < c->begin[shape->n_constraints]; t++) {
-        cuzk_bitmap_set(used, c->var[t]);
-    }
+    mark_used(shape, CUZK_MATRIX_C, used);
     /* the constant 1 always has the value 1: nothing to check where C uses it */
     cuzk_witness *w = NULL;
     cuzk_status status = cuzk_bitmap_get(used, 0) ? CUZK_OK : random_witness(k, used, &w);

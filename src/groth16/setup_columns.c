@@ -25,31 +25,44 @@ static void add_locked(struct columns *g, uint32_t var, const cuzk_fr *value)
     cuzk_stripes_unlock(&g->stripes, var);
 }
 
+/* Add one row's terms times its Lagrange value. */
+static void add_row(struct columns *g, const cuzk_row_run *run, uint64_t row,
+                    const cuzk_fr *lagrange, cuzk_fr *one_sum)
+{
+    const cuzk_shape *s = g->shape;
+    const cuzk_curve *curve = s->curve;
+    const cuzk_rows *m = &s->rows[g->matrix];
+    cuzk_fr product;
+    for (uint64_t t = m->begin[row]; t < m->begin[row + 1]; t++) {
+        if (m->code[t] == CUZK_COEF_ONE) {
+            product = *lagrange;
+        } else if (m->code[t] == CUZK_COEF_MINUS_ONE) {
+            curve->fr_neg(&product, lagrange);
+        } else {
+            curve->fr_mul(&product, &s->coefs[m->code[t]], lagrange);
+        }
+        if (m->var[t] == 0) {
+            curve->fr_add(one_sum, one_sum, &product);
+        } else {
+            add_locked(g, cuzk_row_run_var(run, m->var[t]), &product);
+        }
+    }
+}
+
 static void range(void *ctx, size_t chunk, unsigned thread)
 {
     (void)thread;
     struct columns *g = ctx;
     const cuzk_shape *s = g->shape;
-    const cuzk_curve *curve = s->curve;
-    const cuzk_rows *m = &s->rows[g->matrix];
     uint64_t begin = (uint64_t)chunk * RANGE_ROWS;
     uint64_t end = begin + RANGE_ROWS < s->n_constraints ? begin + RANGE_ROWS : s->n_constraints;
-    cuzk_fr one_sum = {{0}}, product;
-    for (uint64_t row = begin; row < end; row++) {
-        for (uint64_t t = m->begin[row]; t < m->begin[row + 1]; t++) {
-            if (m->code[t] == CUZK_COEF_ONE) {
-                product = g->lagrange[row];
-            } else if (m->code[t] == CUZK_COEF_MINUS_ONE) {
-                curve->fr_neg(&product, &g->lagrange[row]);
-            } else {
-                curve->fr_mul(&product, &s->coefs[m->code[t]], &g->lagrange[row]);
-            }
-            if (m->var[t] == 0) {
-                curve->fr_add(&one_sum, &one_sum, &product);
-            } else {
-                add_locked(g, m->var[t], &product);
-            }
+    cuzk_fr one_sum = {{0}};
+    while (begin < end) {
+        cuzk_row_run run = cuzk_shape_run(s, (uint32_t)begin, (uint32_t)end);
+        for (uint32_t i = 0; i < run.n; i++) {
+            add_row(g, &run, run.stored_row + i, &g->lagrange[begin + i], &one_sum);
         }
+        begin += run.n;
     }
     add_locked(g, 0, &one_sum);
 }

@@ -4,14 +4,24 @@
 #include "formats/params.h"
 #include "formats/zkey_write.h"
 
+static void write_row(cuzk_zkey_writer *w, const cuzk_shape *shape, const cuzk_row_run *run,
+                      uint32_t stored_row, uint32_t row)
+{
+    for (uint32_t k = CUZK_MATRIX_A; k <= CUZK_MATRIX_B; k++) {
+        const cuzk_rows *m = &shape->rows[k];
+        for (uint64_t t = m->begin[stored_row]; t < m->begin[stored_row + 1]; t++) {
+            cuzk_zkey_writer_coeff(w, k, row, cuzk_row_run_var(run, m->var[t]),
+                                   &shape->coefs[m->code[t]]);
+        }
+    }
+}
+
 static void write_coeffs(cuzk_zkey_writer *w, const cuzk_shape *shape)
 {
-    for (uint32_t row = 0; row < shape->n_constraints; row++) {
-        for (uint32_t k = CUZK_MATRIX_A; k <= CUZK_MATRIX_B; k++) {
-            const cuzk_rows *m = &shape->rows[k];
-            for (uint64_t t = m->begin[row]; t < m->begin[row + 1]; t++) {
-                cuzk_zkey_writer_coeff(w, k, row, m->var[t], &shape->coefs[m->code[t]]);
-            }
+    for (uint32_t row = 0; row < shape->n_constraints;) {
+        cuzk_row_run run = cuzk_shape_run(shape, row, shape->n_constraints);
+        for (uint32_t i = 0; i < run.n; i++, row++) {
+            write_row(w, shape, &run, run.stored_row + i, row);
         }
     }
     for (uint32_t i = 0; i < shape->n_inputs; i++) {
@@ -26,8 +36,8 @@ cuzk_status cuzk_generated_key_write_zkey(FILE *file, const cuzk_generated_key *
     CUZK_FAIL_IF(key->style != CUZK_KEY_CIRCOM || key->n_vars != shape->n_vars ||
                      key->n_inputs != shape->n_inputs,
                  err, CUZK_E_ARGUMENT, "writing a .zkey: not a circom key of this circuit");
-    uint64_t n_coeffs = shape->rows[CUZK_MATRIX_A].begin[shape->n_constraints] +
-                        shape->rows[CUZK_MATRIX_B].begin[shape->n_constraints] + shape->n_inputs;
+    uint64_t n_coeffs = cuzk_shape_n_terms(shape, CUZK_MATRIX_A) +
+                        cuzk_shape_n_terms(shape, CUZK_MATRIX_B) + shape->n_inputs;
     CUZK_FAIL_IF(n_coeffs > UINT32_MAX, err, CUZK_E_UNSUPPORTED,
                  "writing a .zkey: %llu coefficients, the format holds at most 2^32 - 1",
                  (unsigned long long)n_coeffs);

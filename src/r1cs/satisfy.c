@@ -17,14 +17,14 @@ static void load(cuzk_fr *out, const uint8_t *p)
     memcpy(out, p, sizeof *out);
 }
 
-static void eval_row(const cuzk_shape *s, const cuzk_rows *m, const cuzk_witness *w, uint64_t row,
-                     cuzk_fr *out)
+static void eval_row(const cuzk_shape *s, const cuzk_rows *m, const cuzk_witness *w,
+                     const cuzk_row_run *run, uint64_t row, cuzk_fr *out)
 {
     const cuzk_curve *curve = s->curve;
     cuzk_fr sum = {{0}}, plain = {{0}}, value;
     bool has_plain = false;
     for (uint64_t t = m->begin[row]; t < m->begin[row + 1]; t++) {
-        uint32_t var = m->var[t], code = m->code[t];
+        uint32_t var = cuzk_row_run_var(run, m->var[t]), code = m->code[t];
         if (!cuzk_bitmap_get(w->is_field, var)) {
             if (cuzk_bitmap_get(w->bits, var)) {
                 curve->fr_add(&sum, &sum, &s->coefs[code]);
@@ -77,12 +77,16 @@ static void eval_range(void *ctx, size_t chunk, unsigned thread)
     const cuzk_shape *s = e->shape;
     uint64_t begin = (uint64_t)chunk * RANGE_ROWS;
     uint64_t end = begin + RANGE_ROWS < e->n_out ? begin + RANGE_ROWS : e->n_out;
-    for (uint64_t i = begin; i < end; i++) {
-        if (i < s->n_constraints) {
-            eval_row(s, &s->rows[e->matrix], e->witness, i, &e->out[i]);
-        } else {
-            eval_trailing(e, i, &e->out[i]);
+    uint64_t i = begin;
+    while (i < end && i < s->n_constraints) {
+        uint64_t last = end < s->n_constraints ? end : s->n_constraints;
+        cuzk_row_run run = cuzk_shape_run(s, (uint32_t)i, (uint32_t)last);
+        for (uint32_t k = 0; k < run.n; k++, i++) {
+            eval_row(s, &s->rows[e->matrix], e->witness, &run, run.stored_row + k, &e->out[i]);
         }
+    }
+    for (; i < end; i++) {
+        eval_trailing(e, i, &e->out[i]);
     }
 }
 
@@ -101,8 +105,9 @@ struct check {
 
 static void eval_constraint(const cuzk_shape *s, const cuzk_witness *w, uint64_t i, cuzk_fr v[3])
 {
+    cuzk_row_run run = cuzk_shape_run(s, (uint32_t)i, (uint32_t)i + 1);
     for (int k = 0; k < 3; k++) {
-        eval_row(s, &s->rows[k], w, i, &v[k]);
+        eval_row(s, &s->rows[k], w, &run, run.stored_row, &v[k]);
     }
 }
 

@@ -18,6 +18,7 @@ void cuzk_shape_destroy(cuzk_shape *s)
         free(s->rows[k].var);
         free(s->rows[k].code);
     }
+    free(s->blocks);
     free(s->coefs);
     free(s->coefs_r2);
     free(s->is_bit);
@@ -26,6 +27,51 @@ void cuzk_shape_destroy(cuzk_shape *s)
     free(s->a_aux_density);
     free(s->b_aux_density);
     free(s);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------
+ */
+
+/* The block that a constraint is in: the last that begins at it or before it. Empty blocks begin
+ * where the next one does. */
+static const cuzk_shape_block *block_of(const cuzk_shape *s, uint32_t row)
+{
+    uint32_t low = 0, high = s->n_blocks;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->blocks[middle].first_row <= row) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return &s->blocks[low];
+}
+
+cuzk_row_run cuzk_shape_run(const cuzk_shape *s, uint32_t row, uint32_t end)
+{
+    const cuzk_shape_block *b = block_of(s, row);
+    uint32_t copy = (row - b->first_row) / b->n_rows;
+    uint32_t within = row - b->first_row - copy * b->n_rows;
+    uint32_t n = b->n_rows - within;
+    return (cuzk_row_run){.stored_row = b->stored_row + within,
+                          .n = n < end - row ? n : end - row,
+                          .first_input = b->first_input,
+                          .end_input = s->n_inputs,
+                          .first_aux = b->first_aux,
+                          .add_input = copy * b->input_stride,
+                          .add_aux = copy * b->aux_stride};
+}
+
+uint64_t cuzk_shape_n_terms(const cuzk_shape *s, cuzk_matrix matrix)
+{
+    const uint64_t *begin = s->rows[matrix].begin;
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->n_blocks; i++) {
+        const cuzk_shape_block *b = &s->blocks[i];
+        n += b->n_copies * (begin[b->stored_row + b->n_rows] - begin[b->stored_row]);
+    }
+    return n;
 }
 
 /* ---- fingerprint ----------------------------------------------------------------------------- */
@@ -53,7 +99,7 @@ static uint64_t longest_row(const cuzk_shape *s)
 {
     uint64_t longest = 1;
     for (int k = 0; k < 3; k++) {
-        for (uint64_t i = 0; i < s->n_constraints; i++) {
+        for (uint64_t i = 0; i < s->n_stored_rows; i++) {
             uint64_t n = s->rows[k].begin[i + 1] - s->rows[k].begin[i];
             longest = n > longest ? n : longest;
         }
@@ -61,13 +107,14 @@ static uint64_t longest_row(const cuzk_shape *s)
     return longest;
 }
 
-static void digest_row(struct row_writer *w, const cuzk_rows *rows, uint64_t row)
+static void digest_row(struct row_writer *w, const cuzk_rows *rows, const cuzk_row_run *run,
+                       uint64_t row)
 {
     const cuzk_shape *s = w->shape;
     uint64_t begin = rows->begin[row], n = rows->begin[row + 1] - begin;
     bool sorted = true;
     for (uint64_t i = 0; i < n; i++) {
-        uint32_t v = rows->var[begin + i];
+        uint32_t v = cuzk_row_run_var(run, rows->var[begin + i]);
         /* inputs sort before aux variables in both numberings */
         w->row[i].key = v < s->n_inputs ? v : 0x80000000u | (v - s->n_inputs);
         w->row[i].code = rows->code[begin + i];
@@ -114,10 +161,14 @@ cuzk_status cuzk_shape_fingerprint(const cuzk_shape *s, bool with_input_constrai
     }
     s->curve->fr_batch_to_canonical(values, s->coefs, s->n_coefs);
     cuzk_sha256_init(&w.sha);
-    for (uint64_t i = 0; i < s->n_constraints; i++) {
-        for (int k = 0; k < 3; k++) {
-            digest_row(&w, &s->rows[k], i);
+    for (uint32_t row = 0; row < s->n_constraints;) {
+        cuzk_row_run run = cuzk_shape_run(s, row, s->n_constraints);
+        for (uint32_t i = 0; i < run.n; i++) {
+            for (int k = 0; k < 3; k++) {
+                digest_row(&w, &s->rows[k], &run, run.stored_row + i);
+            }
         }
+        row += run.n;
     }
     for (uint32_t i = 0; with_input_constraints && i < s->n_inputs; i++) {
         digest_input_constraint(&w, i);
@@ -180,7 +231,7 @@ static bool is_idempotent(const cuzk_shape *s, uint64_t i, uint32_t *x)
 
 void cuzk_shape_mark_bits(cuzk_shape *s)
 {
-    for (uint64_t i = 0; i < s->n_constraints; i++) {
+    for (uint64_t i = 0; i < s->n_stored_rows; i++) {
         uint32_t x;
         if ((is_boolean_product(s, i, &x) || is_idempotent(s, i, &x)) &&
             !cuzk_bitmap_get(s->is_field, x)) {

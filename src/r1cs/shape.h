@@ -20,14 +20,34 @@ typedef enum { CUZK_MATRIX_A = 0, CUZK_MATRIX_B = 1, CUZK_MATRIX_C = 2 } cuzk_ma
  * a field variable has no such bound. */
 typedef enum { CUZK_VAR_UNKNOWN = 0, CUZK_VAR_BIT = 1, CUZK_VAR_FIELD = 2 } cuzk_var_type;
 
-/* One matrix in row form: row i has terms begin[i] … begin[i+1]-1. A term is a variable and a
- * coefficient code (an index into the shape's dictionary). No coefficient is zero and no variable
+/* One matrix in row form: stored row i has terms begin[i] … begin[i+1]-1. A term is a variable and
+ * a coefficient code (an index into the shape's dictionary). No coefficient is zero and no variable
  * occurs twice in a row; the terms of a row keep the order in which they were given. */
 typedef struct {
-    uint64_t *begin; /* n_constraints + 1 */
+    uint64_t *begin; /* n_stored_rows + 1 */
     uint32_t *var;
     uint32_t *code;
 } cuzk_rows;
+
+/* Rows that a circuit repeats are stored once. A block stands for n_copies · n_rows constraints:
+ * its stored rows once per copy. Copy k has the variables of copy 0 moved: inputs from first_input
+ * up by k·input_stride, aux variables from first_aux up by k·aux_stride; those in front of the
+ * block are the same in every copy. Circuits that repeat nothing are one block of one copy. */
+typedef struct {
+    uint32_t first_row;  /* constraint */
+    uint32_t stored_row; /* where its rows begin in cuzk_rows */
+    uint32_t n_rows, n_copies;
+    uint32_t first_input, input_stride; /* variable numbers, as in the rows */
+    uint32_t first_aux, aux_stride;
+} cuzk_shape_block;
+
+/* Constraints one after the other whose rows lie one after the other. */
+typedef struct {
+    uint32_t stored_row; /* of the first */
+    uint32_t n;
+    uint32_t first_input, end_input, first_aux; /* what moves */
+    uint32_t add_input, add_aux;                /* by how much */
+} cuzk_row_run;
 
 /* Codes that every dictionary has. */
 enum { CUZK_COEF_ONE = 0, CUZK_COEF_MINUS_ONE = 1 };
@@ -38,7 +58,10 @@ struct cuzk_shape {
     uint32_t n_inputs; /* ONE included: at least 1 */
     uint32_t n_vars;
     uint32_t n_constraints; /* without the trailing input constraints */
-    cuzk_rows rows[3];      /* indexed by cuzk_matrix */
+
+    uint32_t n_blocks, n_stored_rows;
+    cuzk_shape_block *blocks; /* ascending, without gaps */
+    cuzk_rows rows[3];        /* indexed by cuzk_matrix */
 
     uint32_t n_coefs;
     cuzk_fr *coefs;    /* Montgomery form */
@@ -69,6 +92,22 @@ static inline uint64_t cuzk_shape_n_rows(const cuzk_shape *shape)
     return (uint64_t)shape->n_constraints + shape->n_inputs;
 }
 
+/** The stored rows of constraints `row` … at most `end`-1, up to where their variables move in
+ * another way: walk all of them by calling again at row + n. row < end ≤ n_constraints. */
+cuzk_row_run cuzk_shape_run(const cuzk_shape *shape, uint32_t row, uint32_t end);
+
+/** The variable that a stored row of the run names `var`. */
+static inline uint32_t cuzk_row_run_var(const cuzk_row_run *run, uint32_t var)
+{
+    if (var >= run->first_aux) {
+        return var + run->add_aux;
+    }
+    return var >= run->first_input && var < run->end_input ? var + run->add_input : var;
+}
+
+/** Terms of one matrix in all constraints. */
+uint64_t cuzk_shape_n_terms(const cuzk_shape *shape, cuzk_matrix matrix);
+
 /** Free a shape. NULL is fine. */
 void cuzk_shape_destroy(cuzk_shape *shape);
 
@@ -82,9 +121,9 @@ cuzk_status cuzk_shape_fingerprint(const cuzk_shape *shape, bool with_input_cons
                                    uint8_t out[CUZK_SHA256_BYTES],
                                    cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Set the type of every variable that a row makes boolean: rows x·(x - 1) = 0 and x·x = x, in any
- *  order, sign and scale of the factors. Variables whose type is known keep it. Called by
- *  cuzk_shape_builder_finish. */
+/** Set the type of every variable that a stored row makes boolean: rows x·(x - 1) = 0 and x·x = x,
+ *  in any order, sign and scale of the factors. Variables whose type is known keep it. Called by
+ *  cuzk_shape_builder_finish, which repeats it in the copies of a block. */
 void cuzk_shape_mark_bits(cuzk_shape *shape);
 
 /* Collects variables and constraints one by one. Inputs and aux variables may be added in any
@@ -124,14 +163,14 @@ void cuzk_shape_add_term(cuzk_shape_builder *builder, cuzk_matrix matrix, cuzk_v
 /** End the constraint being built (sides without a term are empty) and start the next. */
 void cuzk_shape_end_constraint(cuzk_shape_builder *builder);
 
-/** Constraints that were ended so far. */
-uint64_t cuzk_shape_n_constraints(const cuzk_shape_builder *builder);
+/** Constraints that were ended so far, those of a part that has copies once. */
+uint64_t cuzk_shape_n_stored_rows(const cuzk_shape_builder *builder);
 
 enum { CUZK_SHAPE_GIVEN_MAX = 12 };
 
 /* A stretch of the circuit being built that occurs again with other variables. */
 typedef struct {
-    uint64_t first_row, n_rows; /* its constraints */
+    uint64_t first_row, n_rows; /* its constraints: stored rows */
     cuzk_var first_own;         /* the aux variables that were added in it, one after the other */
     uint32_t n_own;
     uint32_t n_given; /* variables of before that are replaced, all different */
@@ -146,6 +185,13 @@ typedef struct {
  *  repeated: terms are not merged. Returns the handle of the first new variable. */
 cuzk_var cuzk_shape_repeat(cuzk_shape_builder *builder, const cuzk_shape_stretch *stretch,
                            const cuzk_var *given);
+
+/** What is added until end_copies is one of n_copies equal parts of the circuit: it is stored once
+ * and stands for all of them, one after the other. Terms may name variables of this part and of
+ * what was added before it; what follows must not name variables of a part. Not nested. n_copies
+ * ≥ 1. */
+void cuzk_shape_begin_copies(cuzk_shape_builder *builder, uint32_t n_copies);
+void cuzk_shape_end_copies(cuzk_shape_builder *builder);
 
 /** Turn the builder into a shape; the builder is freed in any case.
  *

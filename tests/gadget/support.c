@@ -35,9 +35,9 @@ void support_expect_shape(const cuzk_shape *s, const char *json, bool with_input
     assert_int_equal(s->n_inputs, json_u64(json, "inputs"));
     assert_int_equal(n_aux, json_u64(json, "aux"));
     assert_int_equal(s->n_constraints + extra, json_u64(json, "constraints"));
-    assert_int_equal(s->rows[0].begin[s->n_constraints] + extra, json_u64(json, "nnz_a"));
-    assert_int_equal(s->rows[1].begin[s->n_constraints], json_u64(json, "nnz_b"));
-    assert_int_equal(s->rows[2].begin[s->n_constraints], json_u64(json, "nnz_c"));
+    assert_int_equal(cuzk_shape_n_terms(s, CUZK_MATRIX_A) + extra, json_u64(json, "nnz_a"));
+    assert_int_equal(cuzk_shape_n_terms(s, CUZK_MATRIX_B), json_u64(json, "nnz_b"));
+    assert_int_equal(cuzk_shape_n_terms(s, CUZK_MATRIX_C), json_u64(json, "nnz_c"));
     assert_int_equal(s->n_a_aux, json_u64(json, "a_aux_density"));
     assert_int_equal(s->n_b_aux, json_u64(json, "b_aux_density"));
     assert_int_equal(s->n_b_input, json_u64(json, "b_input_density"));

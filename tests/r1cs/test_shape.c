@@ -359,7 +359,7 @@ static void test_repeat(void **state)
         cuzk_var x = cuzk_shape_add_aux(b, CUZK_VAR_FIELD);
         term(b, CUZK_MATRIX_A, x, 1);
         cuzk_shape_end_constraint(b);
-        assert_int_equal(cuzk_shape_n_constraints(b), 1);
+        assert_int_equal(cuzk_shape_n_stored_rows(b), 1);
         cuzk_shape_stretch s = {.first_row = 1,
                                 .n_rows = 2,
                                 .first_own = cuzk_var_aux(1),
@@ -379,7 +379,7 @@ static void test_repeat(void **state)
             } else {
                 add_stretch(b, given[0], given[1]);
             }
-            assert_int_equal(cuzk_shape_n_constraints(b), 3 + 2 * i);
+            assert_int_equal(cuzk_shape_n_stored_rows(b), 3 + 2 * i);
         }
         shape[repeat] = finish(b);
     }
@@ -399,13 +399,143 @@ static void test_repeat(void **state)
     cuzk_shape_destroy(shape[1]);
 }
 
+/* ---- copies of a part ------------------------------------------------------------------------ */
+
+enum { COPIES = 7, PART_AUX = 67, TAIL_AUX = 5 };
+
+/* Three variables, COPIES equal parts that use them, and a tail; written out or as copies. */
+static cuzk_shape *part_circuit(bool copies)
+{
+    cuzk_shape_builder *b = builder();
+    cuzk_var shared[3];
+    for (int i = 0; i < 3; i++) {
+        shared[i] = i == 1 ? cuzk_shape_add_input(b, CUZK_VAR_FIELD)
+                           : cuzk_shape_add_aux(b, CUZK_VAR_FIELD);
+    }
+    term(b, CUZK_MATRIX_A, shared[0], 3);
+    term(b, CUZK_MATRIX_C, shared[2], 5);
+    cuzk_shape_end_constraint(b);
+    if (copies) {
+        cuzk_shape_begin_copies(b, COPIES);
+    }
+    for (int copy = 0; copy < (copies ? 1 : COPIES); copy++) {
+        cuzk_var in = cuzk_shape_add_input(b, CUZK_VAR_FIELD), own[PART_AUX];
+        for (int i = 0; i < PART_AUX; i++) {
+            own[i] = cuzk_shape_add_aux(b, i % 3 == 0 ? CUZK_VAR_FIELD : CUZK_VAR_BIT);
+            term(b, CUZK_MATRIX_A, own[i], 7 + i);
+            term(b, CUZK_MATRIX_A, shared[i % 3], -i);
+            term(b, i % 2 == 0 ? CUZK_MATRIX_A : CUZK_MATRIX_B, in, 1);
+            term(b, CUZK_MATRIX_B, own[i / 2], 1);
+            term(b, CUZK_MATRIX_C, CUZK_VAR_ONE, i);
+            cuzk_shape_end_constraint(b);
+        }
+    }
+    if (copies) {
+        cuzk_shape_end_copies(b);
+    }
+    for (int i = 0; i < TAIL_AUX; i++) {
+        cuzk_var v = cuzk_shape_add_aux(b, i < 2 ? CUZK_VAR_BIT : CUZK_VAR_FIELD);
+        term(b, CUZK_MATRIX_B, v, 11);
+        term(b, CUZK_MATRIX_C, shared[1], 1);
+        cuzk_shape_end_constraint(b);
+    }
+    return finish(b);
+}
+
+static void expect_same_map(const uint64_t *a, const uint64_t *b, size_t n)
+{
+    assert_memory_equal(a, b, cuzk_bitmap_words(n) * 8);
+}
+
+static void test_copies(void **state)
+{
+    (void)state;
+    cuzk_shape *plain = part_circuit(false), *s = part_circuit(true);
+    assert_int_equal(s->n_inputs, plain->n_inputs);
+    assert_int_equal(s->n_vars, plain->n_vars);
+    assert_int_equal(s->n_constraints, plain->n_constraints);
+    assert_int_equal(s->n_stored_rows, 1 + PART_AUX + TAIL_AUX);
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(cuzk_shape_n_terms(s, (cuzk_matrix)k),
+                         plain->rows[k].begin[plain->n_constraints]);
+    }
+    size_t n_aux = cuzk_shape_n_aux(s);
+    expect_same_map(s->is_bit, plain->is_bit, s->n_vars);
+    expect_same_map(s->is_field, plain->is_field, s->n_vars);
+    expect_same_map(s->a_aux_density, plain->a_aux_density, n_aux);
+    expect_same_map(s->b_aux_density, plain->b_aux_density, n_aux);
+    expect_same_map(s->b_input_density, plain->b_input_density, s->n_inputs);
+    assert_int_equal(s->n_a_aux, plain->n_a_aux);
+    assert_int_equal(s->n_b_aux, plain->n_b_aux);
+    assert_int_equal(s->n_b_input, plain->n_b_input);
+    uint8_t expected[32], found[32];
+    assert_int_equal(cuzk_shape_fingerprint(plain, true, expected, NULL), CUZK_OK);
+    assert_int_equal(cuzk_shape_fingerprint(s, true, found, NULL), CUZK_OK);
+    assert_memory_equal(found, expected, 32);
+    /* runs that begin and end anywhere cover every constraint once */
+    for (uint32_t row = 0; row < s->n_constraints; row++) {
+        uint32_t end = row + 100 < s->n_constraints ? row + 100 : s->n_constraints, at = row;
+        while (at < end) {
+            cuzk_row_run run = cuzk_shape_run(s, at, end);
+            const cuzk_rows *a = &s->rows[0], *p = &plain->rows[0];
+            uint64_t t = a->begin[run.stored_row], u = p->begin[at];
+            assert_int_equal(a->begin[run.stored_row + 1] - t, p->begin[at + 1] - u);
+            if (u < p->begin[at + 1]) {
+                assert_int_equal(cuzk_row_run_var(&run, a->var[t]), p->var[u]);
+            }
+            at += run.n;
+        }
+        assert_int_equal(at, end);
+    }
+    cuzk_shape_destroy(plain);
+    cuzk_shape_destroy(s);
+}
+
+/* What a part with copies names must be its own or stand in front of it. */
+static void test_copies_bad_handle(void **state)
+{
+    (void)state;
+    for (int input = 0; input < 2; input++) {
+        cuzk_shape_builder *b = builder();
+        cuzk_shape_begin_copies(b, 3);
+        (void)cuzk_shape_add_input(b, CUZK_VAR_FIELD);
+        (void)cuzk_shape_add_aux(b, CUZK_VAR_FIELD);
+        term(b, CUZK_MATRIX_B, input != 0 ? 2 : cuzk_var_aux(1), 1); /* copy 1's */
+        cuzk_shape_end_constraint(b);
+        cuzk_shape_end_copies(b);
+        cuzk_shape *s = NULL;
+        cuzk_error err = {0};
+        assert_int_equal(cuzk_shape_builder_finish(b, &s, &err), CUZK_E_ARGUMENT);
+        assert_non_null(strstr(err.text, "constraint 0, side B"));
+    }
+}
+
+/* Counts beyond the numbering are refused, not wrapped. */
+static void test_copies_too_many(void **state)
+{
+    (void)state;
+    cuzk_shape_builder *b = builder();
+    cuzk_shape_begin_copies(b, UINT32_MAX);
+    (void)cuzk_shape_add_aux(b, CUZK_VAR_FIELD);
+    cuzk_shape_end_copies(b);
+    cuzk_shape *s = NULL;
+    assert_int_equal(cuzk_shape_builder_finish(b, &s, NULL), CUZK_E_UNSUPPORTED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_circuits), cmocka_unit_test(test_merging),
-        cmocka_unit_test(test_long_rows),          cmocka_unit_test(test_dictionary),
-        cmocka_unit_test(test_bad_handle),         cmocka_unit_test(test_boolean_rows),
-        cmocka_unit_test(test_fingerprint_sees),   cmocka_unit_test(test_repeat),
+        cmocka_unit_test(test_reference_circuits),
+        cmocka_unit_test(test_merging),
+        cmocka_unit_test(test_long_rows),
+        cmocka_unit_test(test_dictionary),
+        cmocka_unit_test(test_bad_handle),
+        cmocka_unit_test(test_boolean_rows),
+        cmocka_unit_test(test_fingerprint_sees),
+        cmocka_unit_test(test_repeat),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_copies_bad_handle),
+        cmocka_unit_test(test_copies_too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
