@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Processor features by the compiler's cpuid support, which also asks the operating system whether
- * it saves the wide registers. */
+/* Processor features by the C library's table or, where it shows none, the compiler's cpuid support;
+ * both also ask the operating system whether it saves the wide registers. */
 #include "base/cpu.h"
 
 #include <stdatomic.h>
@@ -14,7 +14,22 @@ const char *cuzk_cpu_path_name(cuzk_cpu_path path)
     return (unsigned)path < CUZK_CPU_PATH_COUNT ? names[path] : "unknown";
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
+/* The C library has asked already, at start: no further cpuid. */
+#include <sys/platform/x86.h>
+
+static bool has_adx(void)
+{
+    return CPU_FEATURE_ACTIVE(BMI2) && CPU_FEATURE_PRESENT(ADX);
+}
+
+static bool has_ifma(void)
+{
+    return has_adx() && CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512DQ) &&
+           CPU_FEATURE_ACTIVE(AVX512BW) && CPU_FEATURE_ACTIVE(AVX512VL) &&
+           CPU_FEATURE_ACTIVE(AVX512_IFMA) && CPU_FEATURE_ACTIVE(AVX512_VBMI);
+}
+#elif defined(__x86_64__)
 #include <cpuid.h>
 
 static bool has_adx(void)
