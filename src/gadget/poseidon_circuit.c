@@ -243,7 +243,7 @@ static void write_values(cuzk_cs *lanes, size_t n, cuzk_num *out, const cuzk_pos
                          uint64_t tag, const cuzk_num *preimage)
 {
     uint8_t in[CUZK_POSEIDON_BATCH_MAX * CUZK_POSEIDON_ARITY_MAX][32];
-    void *to[CUZK_POSEIDON_BATCH_MAX];
+    void *to[CUZK_POSEIDON_BATCH_MAX] = {NULL};
     for (size_t i = 0; i < n * table->arity; i++) {
         memcpy(in[i], preimage[i].value, 32);
     }

@@ -39,7 +39,7 @@ static cuzk_num alloc_number(cuzk_cs *cs, uint64_t v)
 static void describe_hash(cuzk_cs *cs, uint64_t x, const void *ctx)
 {
     const kind *k = ctx;
-    cuzk_num in[CUZK_POSEIDON_ARITY_MAX], out;
+    cuzk_num in[CUZK_POSEIDON_ARITY_MAX] = {{0}}, out;
     for (unsigned i = 0; i < k->arity; i++) {
         in[i] = alloc_number(cs, x + i);
     }
@@ -162,7 +162,7 @@ enum { LANES = 37 };
 /* Each of n lanes: numbers of its own, their hash, and the hash of results. */
 static void describe_lanes(cuzk_cs *lanes, size_t n, size_t first, kind k)
 {
-    cuzk_num in[LANES * CUZK_POSEIDON_ARITY_MAX], out[LANES];
+    cuzk_num in[LANES * CUZK_POSEIDON_ARITY_MAX] = {{0}}, out[LANES];
     for (size_t i = 0; i < n; i++) {
         for (unsigned e = 0; e < k.arity; e++) {
             in[i * k.arity + e] = alloc_number(&lanes[i], 1000 * (first + i) + e);
