@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Processor features by the C library's table or, where it shows none, the compiler's cpuid support;
- * both also ask the operating system whether it saves the wide registers. */
+/* Processor features by the C library's table or, where it shows none, the compiler's cpuid
+ * support; both also ask the operating system whether it saves the wide registers. */
 #include "base/cpu.h"
 
 #include <stdatomic.h>
@@ -18,16 +18,24 @@ const char *cuzk_cpu_path_name(cuzk_cpu_path path)
 /* The C library has asked already, at start: no further cpuid. */
 #include <sys/platform/x86.h>
 
+/* As the header's functions, without their shift into the sign bit (AVX512VL is bit 31). */
+static bool feature(unsigned index, bool active)
+{
+    const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf(index / 128);
+    const unsigned *words = active ? leaf->active_array : leaf->cpuid_array;
+    return (words[index % 128 / 32] >> (index % 32) & 1) != 0;
+}
+
 static bool has_adx(void)
 {
-    return CPU_FEATURE_ACTIVE(BMI2) && CPU_FEATURE_PRESENT(ADX);
+    return feature(x86_cpu_BMI2, true) && feature(x86_cpu_ADX, false);
 }
 
 static bool has_ifma(void)
 {
-    return has_adx() && CPU_FEATURE_ACTIVE(AVX512F) && CPU_FEATURE_ACTIVE(AVX512DQ) &&
-           CPU_FEATURE_ACTIVE(AVX512BW) && CPU_FEATURE_ACTIVE(AVX512VL) &&
-           CPU_FEATURE_ACTIVE(AVX512_IFMA) && CPU_FEATURE_ACTIVE(AVX512_VBMI);
+    return has_adx() && feature(x86_cpu_AVX512F, true) && feature(x86_cpu_AVX512DQ, true) &&
+           feature(x86_cpu_AVX512BW, true) && feature(x86_cpu_AVX512VL, true) &&
+           feature(x86_cpu_AVX512_IFMA, true) && feature(x86_cpu_AVX512_VBMI, true);
 }
 #elif defined(__x86_64__)
 #include <cpuid.h>
