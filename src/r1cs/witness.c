@@ -4,6 +4,7 @@
 #include "r1cs/witness.h"
 
 #include "base/bytes.h"
+#include "base/pages.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -90,6 +91,25 @@ static size_t field_bytes(uint32_t n_field)
     return ((size_t)n_field * 32 + 63) / 64 * 64 + 64;
 }
 
+/* Large arrays come in huge pages: in small ones the faults of a Window PoSt's 4 GB take longer
+ * than the arithmetic that fills them. */
+static const size_t pages_from = (size_t)16 << 20;
+
+static void *field_alloc(size_t n_bytes)
+{
+    return n_bytes < pages_from ? aligned_alloc(64, n_bytes) : cuzk_pages_alloc(n_bytes);
+}
+
+static void field_free(void *p, size_t n_bytes)
+{
+    if (p != NULL && n_bytes < pages_from) {
+        cuzk_wipe(p, n_bytes);
+        free(p);
+    } else {
+        cuzk_pages_free(p, n_bytes); /* nobody sees the contents again */
+    }
+}
+
 size_t cuzk_witness_bytes(uint32_t n_vars, uint32_t n_field)
 {
     size_t n_words = cuzk_bitmap_words(n_vars);
@@ -104,13 +124,10 @@ void cuzk_witness_destroy(cuzk_witness *w)
     if (w->bits != NULL) {
         cuzk_wipe(w->bits, cuzk_bitmap_words(w->n_vars) * 8);
     }
-    if (w->field != NULL) {
-        cuzk_wipe(w->field, (size_t)w->n_field * 32);
-    }
+    field_free(w->field, field_bytes(w->n_field));
     free(w->is_field);
     free(w->bits);
     free(w->rank);
-    free(w->field);
     free(w);
 }
 
@@ -143,7 +160,7 @@ static bool make_field(cuzk_witness *w)
         w->rank[i + 1] = w->rank[i] + (uint32_t)__builtin_popcountll(w->is_field[i]);
     }
     w->n_field = w->rank[n_words];
-    w->field = aligned_alloc(64, field_bytes(w->n_field));
+    w->field = field_alloc(field_bytes(w->n_field));
     return w->field != NULL;
 }
 

@@ -336,13 +336,43 @@ static void test_real_circuits(void **state)
     }
 }
 
+/* Small and large (huge pages): as many places as field variables, aligned, writable to the end. */
+static void test_create(void **state)
+{
+    (void)state;
+    static const uint32_t counts[] = {1, 2, 100, 600001};
+    const cuzk_curve *curve = cuzk_curve_get(CUZK_CURVE_BLS12_381);
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
+        uint32_t n = counts[c];
+        uint64_t *is_field = calloc(cuzk_bitmap_words(n), 8);
+        assert_non_null(is_field);
+        for (uint32_t i = 1; i < n; i++) {
+            if (i % 50 != 0) {
+                cuzk_bitmap_set(is_field, i);
+            }
+        }
+        cuzk_witness *w = NULL;
+        assert_int_equal(cuzk_witness_create(&w, curve, n, 1, is_field, NULL), CUZK_OK);
+        assert_int_equal(w->n_field, n - 1 - (n - 1) / 50);
+        assert_int_equal((uintptr_t)w->field % 64, 0);
+        if (w->n_field > 0) {
+            memset(w->field, 0x55, (size_t)w->n_field * 32);
+            uint8_t value[32], expected[32];
+            memset(expected, 0x55, 32);
+            cuzk_witness_get(w, n - (n % 50 == 1 ? 2 : 1), value);
+            assert_memory_equal(value, expected, 32);
+        }
+        cuzk_witness_destroy(w);
+        free(is_field);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_classification),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_real_circuits),
+        cmocka_unit_test(test_classification), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_rows),           cmocka_unit_test(test_real_circuits),
+        cmocka_unit_test(test_create),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
