@@ -87,7 +87,8 @@ static cuzk_status open_key(const cuzk_ctx *ctx, cuzk_key **key, cuzk_input *inp
                                  : CUZK_FAIL(err, CUZK_E_MEMORY, "opening a key: out of memory");
     }
     made->input = *input;
-    if (cuzk_format_detect(input->data, input->size) == CUZK_FORMAT_PARAMS) {
+    cuzk_format format = cuzk_format_detect(input->data, input->size);
+    if (format == CUZK_FORMAT_PARAMS || format == CUZK_FORMAT_BELLPERSON) {
         status = open_params(ctx, made, &o, err);
     } else {
         status = open_zkey(ctx, made, &o, err);

@@ -9,11 +9,12 @@
 #include <string.h>
 
 /* Say in the log what a reader took for granted. */
-static void log_notes(const cuzk_ctx *ctx, const char *what, unsigned notes)
+static void log_notes(const cuzk_ctx *ctx, const char *what, unsigned notes,
+                      const cuzk_curve *curve)
 {
     if (notes != 0 && ctx->log != NULL) {
         char text[256];
-        cuzk_json_notes_text(text, sizeof text, notes);
+        cuzk_json_notes_text(text, sizeof text, notes, curve);
         cuzk_api_log(ctx, CUZK_LOG_INFO, "%s: %s", what, text);
     }
 }
@@ -39,6 +40,7 @@ static cuzk_status read_vk(const cuzk_ctx *ctx, cuzk_vk *out, const cuzk_input *
         CUZK_TRY(cuzk_zkey_open(&zkey, input->data, input->size, err));
         return vk_from_zkey(out, &zkey, ctx->pool, err);
     case CUZK_FORMAT_PARAMS:
+    case CUZK_FORMAT_BELLPERSON:
         CUZK_TRY(cuzk_params_open(&params, input->data, input->size, err));
         CUZK_TRY(cuzk_params_vk(out, &params, ctx->pool, err));
         out->is_test_key = params.is_test_key;
@@ -47,7 +49,7 @@ static cuzk_status read_vk(const cuzk_ctx *ctx, cuzk_vk *out, const cuzk_input *
         return cuzk_vk_read(out, input->data, input->size, ctx->pool, err);
     default:
         CUZK_TRY(cuzk_vk_from_json(out, input->data, input->size, &notes, ctx->pool, err));
-        log_notes(ctx, "verifying key", notes);
+        log_notes(ctx, "verifying key", notes, out->curve);
         return CUZK_OK;
     }
 }
@@ -165,7 +167,7 @@ static cuzk_status read_proof(const cuzk_ctx *ctx, cuzk_proof_points *out, const
     }
     unsigned notes = 0;
     CUZK_TRY(cuzk_proof_from_json(out, in->data, in->n_bytes, curve, &notes, err));
-    log_notes(ctx, "proof", notes);
+    log_notes(ctx, "proof", notes, curve);
     return CUZK_OK;
 }
 

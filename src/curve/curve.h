@@ -20,6 +20,9 @@
 
 #include <stdint.h>
 
+/* log2 of the largest evaluation domain that transforms and keys may have. */
+enum { CUZK_DOMAIN_LG_MAX = 28 };
+
 typedef enum { CUZK_CURVE_BN254 = 1, CUZK_CURVE_BLS12_381 = 2 } cuzk_curve_id;
 typedef enum { CUZK_G1 = 0, CUZK_G2 = 1 } cuzk_group_id;
 

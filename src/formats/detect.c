@@ -72,6 +72,16 @@ static bool looks_like_vk(const uint8_t *data, uint64_t size)
     return n_ic > 0 && is_test_mark_or_nothing(data, size, cuzk_vk_file_bytes(n_ic));
 }
 
+/* The first point, alpha in G1: no other file begins with a point of the curve. */
+static bool begins_as_bellperson_key(const uint8_t *data, uint64_t size)
+{
+    const cuzk_group *g1 = &cuzk_curve_get(CUZK_CURVE_BLS12_381)->g[CUZK_G1];
+    cuzk_affine alpha;
+    return size >= g1->affine_bytes &&
+           g1->decode(&alpha, data, CUZK_POINT_UNCOMPRESSED, false) == CUZK_POINT_OK &&
+           !g1->affine_is_infinity(&alpha);
+}
+
 /* Compressed points: first bit set in A, B and C, none at infinity. */
 static bool looks_like_proof(const uint8_t *data, uint64_t size)
 {
@@ -117,6 +127,9 @@ cuzk_format cuzk_format_detect(const uint8_t *data, uint64_t size)
     if (cuzk_params_file_bytes(data, size) != 0) {
         return CUZK_FORMAT_PARAMS;
     }
+    if (begins_as_bellperson_key(data, size)) {
+        return CUZK_FORMAT_BELLPERSON;
+    }
     return detect_json(data, size);
 }
 
@@ -133,6 +146,8 @@ static const struct {
     [CUZK_FORMAT_PTAU] = {"ptau", "a ptau file (powers of tau)"},
     [CUZK_FORMAT_PARAMS] = {"params", "a params file (bellperson proving key)"},
     [CUZK_FORMAT_VK] = {"vk", "a vk file (bellperson verifying key)"},
+    [CUZK_FORMAT_BELLPERSON] = {"bellperson key",
+                                "a bellperson key (.params, .vk) of the wrong size"},
     [CUZK_FORMAT_PROOF] = {"proof", "a binary proof"},
     [CUZK_FORMAT_VK_JSON] = {"verification_key.json", "a verification key (JSON)"},
     [CUZK_FORMAT_PROOF_JSON] = {"proof.json", "a proof (JSON)"},

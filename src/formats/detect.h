@@ -17,6 +17,7 @@ typedef enum {
     CUZK_FORMAT_PTAU,        /* snarkjs powers of tau */
     CUZK_FORMAT_PARAMS,      /* bellperson proving key */
     CUZK_FORMAT_VK,          /* bellperson verifying key */
+    CUZK_FORMAT_BELLPERSON,  /* begins as one of the two, but has another size than it says */
     CUZK_FORMAT_PROOF,       /* one or more 192-byte proofs */
     CUZK_FORMAT_VK_JSON,     /* snarkjs verification_key.json */
     CUZK_FORMAT_PROOF_JSON,  /* snarkjs proof.json */

@@ -317,10 +317,10 @@ static void put_vk(const inspection *in, const cuzk_vk *vk)
     warn_test_key(in, vk->is_test_key);
 }
 
-static void put_notes(const inspection *in, unsigned notes)
+static void put_notes(const inspection *in, unsigned notes, const cuzk_curve *curve)
 {
     char text[256];
-    cuzk_json_notes_text(text, sizeof text, notes);
+    cuzk_json_notes_text(text, sizeof text, notes, curve);
     if (notes != 0) {
         put_text(in, CUZK_INSPECT_NOTE, "old layout", "%s", text);
     }
@@ -336,7 +336,7 @@ static cuzk_status inspect_vk(const inspection *in, bool json)
         CUZK_TRY(cuzk_vk_read(&vk, in->data, in->size, in->options->pool, in->err));
     }
     put_vk(in, &vk);
-    put_notes(in, notes);
+    put_notes(in, notes, vk.curve);
     cuzk_vk_clear(&vk);
     return CUZK_OK;
 }
@@ -368,7 +368,7 @@ static cuzk_status inspect_proof_json(const inspection *in)
     put_fact(in, "protocol", "groth16");
     put_fact(in, "curve", proof.curve->snarkjs_name);
     put_fact(in, "checked", "every point on its curve and in its subgroup");
-    put_notes(in, notes);
+    put_notes(in, notes, proof.curve);
     return CUZK_OK;
 }
 
@@ -392,6 +392,7 @@ static cuzk_status dispatch(const inspection *in, cuzk_format format)
     case CUZK_FORMAT_PTAU:
         return list_sections(in, "ptau", 1);
     case CUZK_FORMAT_PARAMS:
+    case CUZK_FORMAT_BELLPERSON: /* refused with the place where it ends short */
         return inspect_params(in);
     case CUZK_FORMAT_VK:
         return inspect_vk(in, false);

@@ -26,15 +26,16 @@ static cuzk_status index_arrays(cuzk_params *p, uint64_t *end, const uint8_t *da
                                 cuzk_error *err)
 {
     CUZK_FAIL_IF(size < CUZK_VK_HEAD_BYTES, err, CUZK_E_TRUNCATED,
-                 "params file: %" PRIu64 " bytes, the verifying key's head alone has %d", size,
-                 CUZK_VK_HEAD_BYTES);
+                 "bellperson key (.params or .vk) truncated: the head of the verifying key alone "
+                 "has %d bytes, file size is %" PRIu64,
+                 CUZK_VK_HEAD_BYTES, size);
     p->vk = data;
     p->n_ic = cuzk_load_u32_be(data + CUZK_VK_HEAD_BYTES - 4);
     /* counts are 32 bits and points below 2^8 bytes: sums stay far below 2^64 */
     uint64_t offset = cuzk_vk_file_bytes(p->n_ic);
     CUZK_FAIL_IF(offset > size, err, CUZK_E_TRUNCATED,
-                 "params file truncated: %" PRIu32 " input commitments (ic) should end at %" PRIu64
-                 ", file size is %" PRIu64,
+                 "bellperson key (.params or .vk) truncated: %" PRIu32
+                 " input commitments (ic) should end at %" PRIu64 ", file size is %" PRIu64,
                  p->n_ic, offset, size);
     for (int k = 0; k < CUZK_PARAMS_ARRAY_COUNT; k++) {
         const char *name = cuzk_params_array_name(k);
@@ -87,9 +88,9 @@ static cuzk_status check_counts(cuzk_params *p, cuzk_error *err)
                  "params file: array h has %" PRIu64 " points, expected a power of two less 1",
                  n_h);
     p->lg_domain = (unsigned)__builtin_popcountll(n_h);
-    CUZK_FAIL_IF(p->lg_domain >= p->curve->two_adicity, err, CUZK_E_UNSUPPORTED,
-                 "params file: array h is for a domain of 2^%u, the largest domain is 2^%u",
-                 p->lg_domain, p->curve->two_adicity - 1);
+    CUZK_FAIL_IF(p->lg_domain > CUZK_DOMAIN_LG_MAX, err, CUZK_E_UNSUPPORTED,
+                 "params file: array h is for a domain of 2^%u, keys are supported up to 2^%d",
+                 p->lg_domain, CUZK_DOMAIN_LG_MAX);
     p->domain_size = (uint32_t)(n_h + 1);
     CUZK_FAIL_IF(n_a < p->n_ic || n_a > n_vars, err, CUZK_E_FORMAT,
                  "params file: array a has %" PRIu64 " points, expected %" PRIu32 " to %" PRIu64

@@ -157,7 +157,7 @@ cuzk_status cuzk_points_decode(const cuzk_curve *curve, cuzk_group_id group, voi
                                const char *what, cuzk_pool *pool, cuzk_error *err)
 {
     CUZK_FAIL_IF(curve->g[group].decode == NULL, err, CUZK_E_ARGUMENT,
-                 "%s: %s has no big-endian point encoding", what, curve->name);
+                 "%s: %s has no big-endian point encoding", what, curve->snarkjs_name);
     job j = {
         .curve = curve, .group = &curve->g[group], .in = in, .out = out, .n = n, .flags = flags};
     return run(&j, first, what, pool, err);

@@ -67,8 +67,8 @@ cuzk_status cuzk_proof_points_write(uint8_t out[CUZK_PROOF_BYTES], const cuzk_pr
                                     cuzk_error *err)
 {
     CUZK_FAIL_IF(proof->curve->id != CUZK_CURVE_BLS12_381, err, CUZK_E_ARGUMENT,
-                 "writing a proof of 192 bytes: it is over %s, this form exists for bls12_381 only",
-                 proof->curve->name);
+                 "writing a proof of 192 bytes: it is over %s, this form exists for bls12381 only",
+                 proof->curve->snarkjs_name);
     for (int i = 0; i < N_POINTS; i++) {
         const cuzk_group *g = &proof->curve->g[points[i].group];
         const void *p = (const uint8_t *)proof + points[i].member;

@@ -23,8 +23,8 @@ enum {
 };
 
 /** A sentence for each bit of notes, joined by "; ", into out (256 characters hold all). "" for 0.
- */
-void cuzk_json_notes_text(char *out, size_t out_size, unsigned notes);
+ *  curve: the one that was taken. */
+void cuzk_json_notes_text(char *out, size_t out_size, unsigned notes, const cuzk_curve *curve);
 
 /* Layout of written JSON. */
 typedef enum {

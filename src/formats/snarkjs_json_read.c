@@ -571,13 +571,15 @@ cuzk_status cuzk_public_from_json(uint8_t *values, uint64_t n_values, const uint
     return CUZK_OK;
 }
 
-void cuzk_json_notes_text(char *out, size_t out_size, unsigned notes)
+void cuzk_json_notes_text(char *out, size_t out_size, unsigned notes, const cuzk_curve *curve)
 {
-    static const struct {
+    char no_curve[64];
+    snprintf(no_curve, sizeof no_curve, "\"curve\" is missing, taken as %s", curve->snarkjs_name);
+    const struct {
         unsigned bit;
         const char *text;
     } texts[] = {
-        {CUZK_JSON_NOTE_NO_CURVE, "\"curve\" is missing, taken for granted"},
+        {CUZK_JSON_NOTE_NO_CURVE, no_curve},
         {CUZK_JSON_NOTE_NO_PROTOCOL, "\"protocol\" is missing, taken as groth16"},
         {CUZK_JSON_NOTE_OLD_NAMES, "names of an old format are used (groth, vk_alfa_1)"},
     };

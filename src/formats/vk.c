@@ -119,8 +119,8 @@ cuzk_status cuzk_vk_read(cuzk_vk *out, const uint8_t *data, uint64_t size, cuzk_
 cuzk_status cuzk_vk_write(uint8_t *out, uint64_t n_bytes, const cuzk_vk *vk, cuzk_error *err)
 {
     CUZK_FAIL_IF(vk->curve->id != CUZK_CURVE_BLS12_381, err, CUZK_E_ARGUMENT,
-                 "writing a vk file: the key is over %s, this format exists for bls12_381 only",
-                 vk->curve->name);
+                 "writing a vk file: the key is over %s, this format exists for bls12381 only",
+                 vk->curve->snarkjs_name);
     CUZK_FAIL_IF(!vk->has_g1_pair, err, CUZK_E_ARGUMENT,
                  "writing a vk file: beta and delta in G1 are not known for a key read from JSON");
     CUZK_FAIL_IF(n_bytes != cuzk_vk_file_bytes(vk->n_ic), err, CUZK_E_ARGUMENT,

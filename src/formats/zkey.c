@@ -72,9 +72,13 @@ static cuzk_status check_counts(const cuzk_zkey *k, cuzk_error *err)
     CUZK_FAIL_IF(
         k->domain_size == 0 || (k->domain_size & (k->domain_size - 1)) != 0, err, CUZK_E_FORMAT,
         "zkey section 2 (header): domain size %" PRIu32 " is not a power of two", k->domain_size);
-    CUZK_FAIL_IF(k->lg_domain > k->curve->two_adicity, err, CUZK_E_UNSUPPORTED,
-                 "zkey section 2 (header): domain size 2^%u, the largest domain of %s is 2^%u",
-                 k->lg_domain, k->curve->snarkjs_name, k->curve->two_adicity);
+    unsigned lg_max = cuzk_zkey_lg_domain_max(k->curve);
+    CUZK_FAIL_IF(
+        k->lg_domain > lg_max, err, CUZK_E_UNSUPPORTED,
+        "zkey section 2 (header): domain size 2^%u, keys over %s are supported up to 2^%u%s",
+        k->lg_domain, k->curve->snarkjs_name, lg_max,
+        k->lg_domain == k->curve->two_adicity ? ": the H query of this one is on another coset"
+                                              : "");
     CUZK_FAIL_IF(k->n_public >= k->domain_size, err, CUZK_E_FORMAT,
                  "zkey section 2 (header): domain size %" PRIu32
                  " has no room for the rows of %" PRIu32 " public values and the constant 1",

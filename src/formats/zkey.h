@@ -24,7 +24,7 @@ typedef struct {
     uint32_t n_vars;   /* wires, the constant 1 included */
     uint32_t n_public; /* public values, the constant 1 not included; n_public < n_vars */
     uint32_t domain_size;
-    unsigned lg_domain; /* domain_size = 2^lg_domain, lg_domain ≤ curve->two_adicity */
+    unsigned lg_domain; /* domain_size = 2^lg_domain, at most cuzk_zkey_lg_domain_max */
     cuzk_vk vk;         /* points copied; vk.ic is a view of section 3 */
 
     uint64_t n_coeffs;
@@ -42,13 +42,22 @@ typedef struct {
     bool is_test_key;            /* carries the mark of formats/test_key.h */
 } cuzk_zkey;
 
+/** log2 of the largest domain of a key: 27 on bn254, 28 on bls12_381. The H query stands on the odd
+ *  points of the domain of twice the size, for which the field must have a root of unity; where it
+ *  has none (bn254, 2^28) such keys use another coset and are refused. */
+static inline unsigned cuzk_zkey_lg_domain_max(const cuzk_curve *curve)
+{
+    return curve->two_adicity - 1 < CUZK_DOMAIN_LG_MAX ? curve->two_adicity - 1
+                                                       : CUZK_DOMAIN_LG_MAX;
+}
+
 /** Open a .zkey: index the sections, check the header, the length of each section against the
  *  header's counts, and the six points alpha … delta (on the curve, not infinity).
  *
  *  data: borrowed for as long as *out is used. Nothing is allocated, the long sections are not
  *  touched: their contents are checked by cuzk_zkey_check, coefficients also by
  *  cuzk_zkey_coeff_read. Errors: E_FORMAT, E_TRUNCATED, E_UNSUPPORTED (PLONK, FFLONK, another
- *  protocol, a domain beyond the field's roots of unity). */
+ *  protocol, a domain beyond cuzk_zkey_lg_domain_max). */
 cuzk_status cuzk_zkey_open(cuzk_zkey *out, const uint8_t *data, uint64_t size,
                            cuzk_error *err) CUZK_WARN_UNUSED;
 

@@ -203,10 +203,6 @@ static cuzk_status init_zkey(cuzk_prover *p, const cuzk_zkey *key, cuzk_pool *po
     p->vk.owned = NULL; /* the ic of a zkey is a view */
     p->h = key->h;
     p->n_h = key->domain_size;
-    CUZK_FAIL_IF(key->lg_domain + 1 > p->curve->two_adicity, err, CUZK_E_UNSUPPORTED,
-                 "the key's domain is 2^%u: %s has no root of unity of twice that order, and the H "
-                 "query of such a key is on another coset; the largest supported is 2^%u",
-                 key->lg_domain, p->curve->name, p->curve->two_adicity - 1);
     CUZK_TRY(check_other_coordinates(p, pool, err));
     CUZK_TRY(make_domain(p, CUZK_ZKEY_GENERATOR, key->lg_domain, err));
     CUZK_TRY(plan_zkey_sets(p, pool, err));
@@ -240,7 +236,8 @@ cuzk_status cuzk_prover_create_zkey(cuzk_prover **out, const cuzk_zkey *key,
 static cuzk_status check_params(const cuzk_params *key, const cuzk_shape *shape, cuzk_error *err)
 {
     CUZK_FAIL_IF(shape->curve->id != key->curve->id, err, CUZK_E_MISMATCH,
-                 "the key is over %s, the circuit over %s", key->curve->name, shape->curve->name);
+                 "the key is over %s, the circuit over %s", key->curve->snarkjs_name,
+                 shape->curve->snarkjs_name);
     uint64_t domain = 1;
     while (domain < cuzk_shape_n_rows(shape)) {
         domain *= 2;

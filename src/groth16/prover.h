@@ -38,9 +38,9 @@ typedef struct {
  *  proof does not verify. Returned: free with cuzk_prover_destroy.
  *  Every point is read once, to see that its coordinates are below p; points off the curve show
  *  when a proof is checked, or with cuzk_prover_check_key.
- *  Errors: E_FORMAT (a coordinate that is not below p: section and index); E_MEMORY; E_UNSUPPORTED
- * (bn254 with a domain of 2^28: the H query of such a key is on another coset); E_MISMATCH (shape
- * of another circuit). Threads: the pool's. Memory: two bits a variable and the roots of unity. */
+ *  Errors: E_FORMAT (a coordinate that is not below p: section and index), E_MEMORY, E_MISMATCH
+ *  (shape of another circuit). Threads: the pool's.
+ *  Memory: two bits a variable and the roots of unity. */
 cuzk_status cuzk_prover_create_zkey(cuzk_prover **out, const cuzk_zkey *key,
                                     const cuzk_shape *shape, const cuzk_prover_params *params,
                                     cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
@@ -97,7 +97,8 @@ typedef struct {
  *  E_UNSATISFIED: the proof did not verify. With a shape the text names the first constraint that
  *  the witness breaks; without one it says that the .r1cs is needed for that; E_INVALID_PROOF: the
  *  proof did not verify though the witness satisfies the shape, or has a point off the curve: the
- *  key is damaged or of another circuit; E_MEMORY, E_CANCELLED, E_INTERNAL (the system's random generator). */
+ *  key is damaged or of another circuit; E_MEMORY, E_CANCELLED, E_INTERNAL (the system's random
+ *  generator). */
 cuzk_status cuzk_prover_prove(const cuzk_prover *prover, cuzk_proof_points *out,
                               const cuzk_witness *witness, const cuzk_prove_params *params,
                               cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;

@@ -8,6 +8,7 @@
 #include "groth16/setup.h"
 
 #include "base/bytes.h"
+#include "formats/zkey.h"
 #include "groth16/fr_random.h"
 #include "groth16/lagrange.h"
 #include "groth16/setup_columns.h"
@@ -337,15 +338,14 @@ static cuzk_status check_style(struct setup *s)
     uint64_t rows = cuzk_shape_n_rows(s->shape);
     bool circom = s->params->style == CUZK_KEY_CIRCOM;
     CUZK_FAIL_IF(!circom && s->curve->id != CUZK_CURVE_BLS12_381, s->err, CUZK_E_UNSUPPORTED,
-                 "generating a .params key: it is a format of bls12_381, the circuit is over %s",
-                 s->curve->name);
+                 "generating a .params key: it is a format of bls12381, the circuit is over %s",
+                 s->curve->snarkjs_name);
     unsigned lg_n = cuzk_setup_lg_domain(s->params->style, rows);
-    unsigned most = s->curve->two_adicity - (circom ? 1 : 0);
-    most = most < 28 ? most : 28;
+    unsigned most = circom ? cuzk_zkey_lg_domain_max(s->curve) : CUZK_DOMAIN_LG_MAX;
     CUZK_FAIL_IF(lg_n > most, s->err, CUZK_E_UNSUPPORTED,
                  "generating a key: %llu constraints need a domain of 2^%u, the largest for this "
                  "kind of key on %s is 2^%u",
-                 (unsigned long long)rows, lg_n, s->curve->name, most);
+                 (unsigned long long)rows, lg_n, s->curve->snarkjs_name, most);
     s->key->lg_n = lg_n;
     s->n = (uint64_t)1 << lg_n;
     s->work = s->n + 6 * (uint64_t)s->shape->n_vars;

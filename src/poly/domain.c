@@ -95,14 +95,14 @@ cuzk_status cuzk_domain_create_path(cuzk_domain **out, const cuzk_curve *curve, 
     unsigned lg_max =
         curve->two_adicity < CUZK_DOMAIN_LG_MAX ? curve->two_adicity : CUZK_DOMAIN_LG_MAX;
     CUZK_FAIL_IF(lg_n > lg_max, err, CUZK_E_UNSUPPORTED,
-                 "making a domain of 2^%u points on %s: the largest is 2^%u", lg_n, curve->name,
+                 "making a domain of 2^%u points on %s: the largest is 2^%u", lg_n, curve->snarkjs_name,
                  lg_max);
     CUZK_FAIL_IF(generator != 5 && generator != 7, err, CUZK_E_ARGUMENT,
                  "making a domain on %s: generator %u of the root of unity; known are 5 and 7",
-                 curve->name, generator);
+                 curve->snarkjs_name, generator);
     const cuzk_ntt_kernel *kernel = cuzk_ntt_kernel_get(curve->id, path);
     CUZK_FAIL_IF(kernel == NULL, err, CUZK_E_UNSUPPORTED,
-                 "making a domain on %s: CPU path %s is not available here", curve->name,
+                 "making a domain on %s: CPU path %s is not available here", curve->snarkjs_name,
                  cuzk_cpu_path_name(path));
     struct cuzk_domain *d = calloc(1, sizeof *d);
     CUZK_FAIL_IF(d == NULL, err, CUZK_E_MEMORY, "making a domain of 2^%u points: out of memory",
@@ -194,7 +194,7 @@ cuzk_status cuzk_quotient_circom(const cuzk_domain *domain, void *out, cuzk_fr *
     CUZK_FAIL_IF(!domain->has_half_root, err, CUZK_E_UNSUPPORTED,
                  "computing the quotient for a circom key on %s: domain 2^%u needs a root of unity "
                  "of order 2^%u, which the field lacks; the largest domain is 2^%u",
-                 domain->curve->name, domain->lg_n, domain->lg_n + 1,
+                 domain->curve->snarkjs_name, domain->lg_n, domain->lg_n + 1,
                  domain->curve->two_adicity - 1);
     domain->kernel->quotient(domain, CUZK_QUOTIENT_CIRCOM, out, a, b, ws, pool);
     return CUZK_OK;

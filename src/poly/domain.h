@@ -10,7 +10,6 @@
 #include "base/pool.h"
 #include "curve/curve.h"
 
-enum { CUZK_DOMAIN_LG_MAX = 28 };
 
 typedef struct cuzk_domain cuzk_domain;
 

@@ -189,7 +189,7 @@ static cuzk_status fill(cuzk_witness *w, const void *values, const char *what, c
     cuzk_pool_for(pool, n_ranges, classify_range, &c);
     CUZK_FAIL_IF(c.first_bad != UINT64_MAX, err, CUZK_E_FORMAT,
                  "%s: value %llu is not below the order of the scalar field of %s", what,
-                 (unsigned long long)c.first_bad, w->curve->name);
+                 (unsigned long long)c.first_bad, w->curve->snarkjs_name);
     CUZK_FAIL_IF((w->bits[0] & 1) == 0, err, CUZK_E_UNSATISFIED,
                  "%s: value 0 is the constant 1 of every circuit, found another value", what);
     CUZK_FAIL_IF(!make_field(w), err, CUZK_E_MEMORY, "%s: %u field values: out of memory", what,

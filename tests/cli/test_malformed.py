@@ -72,6 +72,32 @@ def test_truncated_zkey(cuzk):
     assert "contributions" in cuzk.ok("check", "k.zkey").out
 
 
+def test_truncated_bellperson_keys(cuzk):
+    """Files without a magic: what they look like, and where they end short."""
+    params, vk, r1cs, wtns = (cuzk.fixture("groth/dense/" + n) for n in (
+        "circuit.params", "circuit.vk", "circuit.r1cs", "witness.wtns"))
+    data = read(params)
+    n_ic = struct.unpack_from(">I", data, 864)[0]
+    end_of_ic = 868 + 96 * n_ic
+    n_h = struct.unpack_from(">I", data, end_of_ic)[0]
+    cuts = [(96, "head of the verifying key alone has 868 bytes"), (867, "has 868 bytes, file size is 867"),
+            (868, "ic) should end at %d, file size is 868" % end_of_ic), (end_of_ic - 1, "should end at %d" % end_of_ic),
+            (end_of_ic + 3, "the length of array h should stand at %d" % end_of_ic),
+            (end_of_ic + 4, "array h (%d points) should end at %d" % (n_h, end_of_ic + 4 + 96 * n_h)),
+            (len(data) - 1, "array b_g2"), (len(data) - 192, "should end at %d, file size is" % len(data))]
+    for cut, text in cuts:
+        path = cuzk.write("k.params", data[:cut])
+        for args in (["inspect", path], ["check", path], ["prove", path, wtns, "--r1cs", r1cs], ["verify", path, r1cs, r1cs],
+                     ["export", "vk", path]):
+            refused(cuzk, [path, "truncated", text], *args)
+        r = refused(cuzk, [path, "bellperson key (.params, .vk) of the wrong size", "r1cs"], "setup", path, "k.zkey")
+    for cut, text in ((700, "has 868 bytes"), (len(read(vk)) - 1, "should end at %d" % len(read(vk)))):
+        path = cuzk.write("k.vk", read(vk)[:cut])
+        for args in (["inspect", path], ["verify", path, r1cs, r1cs]):
+            refused(cuzk, [path, "bellperson key (.params or .vk) truncated", text], *args)
+    refused(cuzk, "unknown kind of file", "inspect", cuzk.write("k.params", data[:95]))
+
+
 def test_every_truncation_of_a_small_key(cuzk):
     zkey, wtns = key_and_witness(cuzk, circuit="multiplier2")
     data = read(zkey)
@@ -134,9 +160,12 @@ def test_domain_beyond_the_field(cuzk):
     zkey, wtns = key_and_witness(cuzk, circuit="multiplier2")
     s = Sections(read(zkey))
     header = bytearray(s.get(2))
-    struct.pack_into("<I", header, zkey_counts_at(header) + 8, 1 << 29)
-    s.set(2, bytes(header))
-    refused(cuzk, "28", "prove", cuzk.write("k.zkey", s.bytes()), wtns)
+    for lg in (28, 29, 31):
+        struct.pack_into("<I", header, zkey_counts_at(header) + 8, 1 << lg)
+        s.set(2, bytes(header))
+        for command in ("prove", "check", "inspect"):
+            refused(cuzk, "domain size 2^%d, keys over bn128 are supported up to 2^27" % lg, command,
+                    cuzk.write("k.zkey", s.bytes()), *([wtns] if command == "prove" else []))
 
 
 def test_other_proof_systems(cuzk):

@@ -67,6 +67,11 @@ def test_missing_and_old_names(cuzk):
                     dict(p, protocol="groth")):
         r = cuzk.ok("verify", vkey, public, cuzk.write_json("p.json", changed))
         assert "cuzk verify: note: proof: " in r.err, r
+    r = cuzk.ok("verify", vkey, public, cuzk.write_json("p.json", without(p, "curve")))
+    assert 'note: proof: "curve" is missing, taken as bn128' in r.err, r
+    r = cuzk.ok("verify", cuzk.write_json("vk.json", without(k, "curve")), public, proof)
+    assert 'note: verifying key: "curve" is missing, taken as bn128' in r.err, r
+    assert '"curve" is missing, taken as bn128' in cuzk.ok("inspect", "vk.json").out
     for curve in ("bls12-381", "bls12381", "secp256k1"):
         cuzk.fails(1, "", "verify", vkey, public, cuzk.write_json("p.json", dict(p, curve=curve)))
     cuzk.fails(1, "plonk", "verify", vkey, public, cuzk.write_json("p.json", dict(p, protocol="plonk")))

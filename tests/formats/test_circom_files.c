@@ -327,7 +327,11 @@ static void test_refused_by_name(void **state)
     uint64_t header = edit_section_offset(&f, 2);
     edit_put_u32(&f, header + 4 + 32 + 4 + 32 + 8, 1u << 29);
     assert_mentions(zkey_error(&f, CUZK_E_UNSUPPORTED),
-                    "2^29, the largest domain of bn128 is 2^28");
+                    "2^29, keys over bn128 are supported up to 2^27");
+    edit_put_u32(&f, header + 4 + 32 + 4 + 32 + 8, 1u << 28);
+    assert_mentions(zkey_error(&f, CUZK_E_UNSUPPORTED),
+                    "2^28, keys over bn128 are supported up to 2^27: the H query of this one is on "
+                    "another coset");
     edit_put_u32(&f, header + 4 + 32 + 4 + 32 + 8, 4);
     f.data[header + 4 + 32 + 4] ^= 2; /* r */
     assert_mentions(zkey_error(&f, CUZK_E_UNSUPPORTED), "prime 0x30644e72e131a029b85045b68181585d");

@@ -82,6 +82,13 @@ static void test_files(void **state)
     assert_int_equal(cuzk_format_detect(w.data + 76, 127), CUZK_FORMAT_UNKNOWN);
     assert_int_equal(cuzk_format_detect(w.data + 108, 96), CUZK_FORMAT_UNKNOWN);
     cuzk_test_fixture_free(&w);
+    /* a bellperson key that is cut off, from its first point on */
+    cuzk_fixture k = cuzk_test_fixture("groth/noaux/circuit.vk");
+    assert_int_equal(cuzk_format_detect(k.data, k.size - 1), CUZK_FORMAT_BELLPERSON);
+    assert_int_equal(cuzk_format_detect(k.data, 96), CUZK_FORMAT_BELLPERSON);
+    assert_int_equal(cuzk_format_detect(k.data, 95), CUZK_FORMAT_UNKNOWN);
+    assert_int_equal(cuzk_format_detect(k.data + 1, k.size - 1), CUZK_FORMAT_UNKNOWN);
+    cuzk_test_fixture_free(&k);
     /* a proof: three compressed points by their first bits */
     uint8_t proof[384] = {0};
     for (int i = 0; i < 2; i++) {

@@ -358,11 +358,11 @@ static void test_vk_spellings(void **state)
         free(changed);
     }
     char words[256];
-    cuzk_json_notes_text(words, sizeof words, 7);
+    cuzk_json_notes_text(words, sizeof words, 7, cuzk_curve_get(CUZK_CURVE_BLS12_381));
     assert_mentions(words, "\"curve\" is missing");
     assert_mentions(words, "; \"protocol\" is missing");
     assert_mentions(words, "vk_alfa_1)");
-    cuzk_json_notes_text(words, sizeof words, 0);
+    cuzk_json_notes_text(words, sizeof words, 0, cuzk_curve_get(CUZK_CURVE_BN254));
     assert_string_equal(words, "");
     cuzk_test_fixture_free(&f);
 }

@@ -223,7 +223,7 @@ static void check_limits(void)
     cuzk_error_clear(&err);
     assert_int_equal(cuzk_domain_create(&d, K, 5, 29, &err), CUZK_E_UNSUPPORTED);
     snprintf(expected, sizeof expected, "making a domain of 2^29 points on %s: the largest is 2^28",
-             K->name);
+             K->snarkjs_name);
     assert_string_equal(err.text, expected);
     assert_null(d);
     cuzk_error_clear(&err);

@@ -274,7 +274,7 @@ static void test_limits(void **unused)
     assert_int_equal(cuzk_quotient_circom(d, NULL, NULL, NULL, NULL, NULL, &err),
                      CUZK_E_UNSUPPORTED);
     assert_string_equal(err.text,
-                        "computing the quotient for a circom key on bn254: domain 2^28 needs a "
+                        "computing the quotient for a circom key on bn128: domain 2^28 needs a "
                         "root of unity of order 2^29, which the field lacks; the largest domain is "
                         "2^27");
     cuzk_error_clear(&err);
