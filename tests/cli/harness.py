@@ -3,7 +3,7 @@
 
 A test file defines functions test_* that take a Cuzk object and ends with harness.main(globals()).
 Options: --build DIR, --needs FILES, -list, -run NAME, -seed N. CUZK_TEST_SANITIZER: set when the program is built
-with a sanitizer (memory limits are then not checked, time limits are wider).
+with a sanitizer or counts its lines (memory limits are then not checked, time limits are wider).
 CUZK_TEST_EMULATOR: a command that runs the program.
 """
 import argparse, gzip, json, os, random, resource, shlex, shutil, struct, subprocess, sys, tempfile, time
