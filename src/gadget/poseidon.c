@@ -32,7 +32,7 @@ const cuzk_poseidon_kernel *cuzk_poseidon_kernel_get(cuzk_cpu_path path)
     }
 }
 
-/* For a hash alone: a batch of sixteen costs as much as two or three scalar ones. */
+/* One hash at a time. */
 static const cuzk_poseidon_kernel *single_kernel(void)
 {
     switch (cuzk_cpu_path_get()) {
@@ -61,11 +61,12 @@ size_t cuzk_poseidon_batch(void)
     return cuzk_poseidon_kernel_get(cuzk_cpu_path_get())->batch;
 }
 
-/* The kernel for n hashes that are left. */
+/* The kernel for n hashes that are left. A batch of sixteen costs as much as two or three scalar
+ * ones. */
 static const cuzk_poseidon_kernel *choose(size_t n)
 {
     const cuzk_poseidon_kernel *kernel = cuzk_poseidon_kernel_get(cuzk_cpu_path_get());
-    return n == 1 ? single_kernel() : kernel;
+    return n <= 2 ? single_kernel() : kernel;
 }
 
 void cuzk_poseidon_hash(unsigned arity, uint64_t tag, void *digest, const void *preimage, size_t n)
