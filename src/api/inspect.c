@@ -5,6 +5,7 @@
 
 #include "formats/detect.h"
 #include "formats/inspect.h"
+#include "formats/zkey_contributions.h"
 #include "groth16/key_check.h"
 
 _Static_assert((int)CUZK_REPORT_FACT == (int)CUZK_INSPECT_FACT, "same values");
@@ -44,14 +45,15 @@ cuzk_status cuzk_inspect_file(const cuzk_ctx *ctx, const char *path, cuzk_report
 struct check {
     const cuzk_ctx *ctx;
     cuzk_input input;
-    cuzk_shape *shape; /* NULL without a circuit */
+    cuzk_shape *shape;        /* NULL without a circuit */
+    uint32_t n_contributions; /* of a .zkey */
     cuzk_reporter reporter;
     struct sink sink;
     cuzk_error *err;
 };
 
 /* A prover of the key, which is what the deep check takes. */
-static cuzk_status make_prover(const struct check *c, bool is_params, cuzk_prover **out)
+static cuzk_status make_prover(struct check *c, bool is_params, cuzk_prover **out)
 {
     cuzk_prover_params params = {.drop_mapped_pages = true};
     if (is_params) {
@@ -61,10 +63,12 @@ static cuzk_status make_prover(const struct check *c, bool is_params, cuzk_prove
     }
     cuzk_zkey key;
     CUZK_TRY(cuzk_zkey_open(&key, c->input.data, c->input.size, c->err));
+    CUZK_TRY(cuzk_zkey_check_contributions(&key, c->err));
+    c->n_contributions = key.n_contributions;
     return cuzk_prover_create_zkey(out, &key, c->shape, &params, c->ctx->pool, c->err);
 }
 
-static cuzk_status check_key(const struct check *c, bool is_params)
+static cuzk_status check_key(struct check *c, bool is_params)
 {
     cuzk_prover *prover = NULL;
     CUZK_TRY(make_prover(c, is_params, &prover));
@@ -77,6 +81,14 @@ static cuzk_status check_key(const struct check *c, bool is_params)
                                     : "every point and coefficient, that the parts of the key fit "
                                       "together",
                    false);
+    if (c->n_contributions > 0) {
+        c->sink.report(c->sink.user, CUZK_REPORT_NOTE, "contributions",
+                       "their records hash into one another and end in this key's delta; not "
+                       "checked: that contributors knew their secrets, that a beacon was public, "
+                       "what the key began from (snarkjs zkey verify, with circuit and powers of "
+                       "tau)",
+                       false);
+    }
     if (c->shape == NULL) {
         c->sink.report(c->sink.user, CUZK_REPORT_NOTE, "circuit",
                        "not compared: give it as well (r1cs_path, --r1cs FILE)", false);

@@ -11,13 +11,14 @@
 #include "formats/snarkjs_json.h"
 #include "formats/wtns.h"
 #include "formats/zkey.h"
+#include "formats/zkey_contributions.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECTIONS_LISTED_MAX = 64, GATES_LISTED_MAX = 64 };
+enum { SECTIONS_LISTED_MAX = 64, GATES_LISTED_MAX = 64, CONTRIBUTIONS_LISTED_MAX = 64 };
 
 typedef struct {
     const uint8_t *data;
@@ -144,6 +145,33 @@ static void put_infinities(const inspection *in, const cuzk_zkey *key)
     }
 }
 
+/* Records of section 10. An end that comes too early is a warning: no proof depends on them. */
+static void list_contributions(const inspection *in, const cuzk_zkey *key)
+{
+    uint64_t offset = 0;
+    put_number(in, "contributions", key->n_contributions);
+    for (uint32_t i = 0; i < key->n_contributions && i < CONTRIBUTIONS_LISTED_MAX; i++) {
+        cuzk_zkey_contribution c;
+        char name[32];
+        cuzk_error err = {0};
+        if (cuzk_zkey_contribution_next(key, &offset, &c, &err) != CUZK_OK) {
+            put_text(in, CUZK_INSPECT_WARNING, "contributions", "record %" PRIu32 ": %s", i,
+                     err.text);
+            return;
+        }
+        snprintf(name, sizeof name, "contribution %" PRIu32, i);
+        put_text(in, CUZK_INSPECT_FACT, name, "%s\"%s\"", c.is_beacon ? "beacon, " : "", c.name);
+    }
+    if (key->n_contributions > CONTRIBUTIONS_LISTED_MAX) {
+        put_text(in, CUZK_INSPECT_NOTE, "contributions", "only the first %d are listed",
+                 CONTRIBUTIONS_LISTED_MAX);
+    }
+    if (key->n_contributions == 0 && !key->no_phase2) {
+        put_text(in, CUZK_INSPECT_NOTE, "contributions",
+                 "none is recorded, yet delta is not gamma: made by one party");
+    }
+}
+
 static cuzk_status inspect_zkey(const inspection *in)
 {
     CUZK_TRY(list_sections(in, "zkey", 1));
@@ -161,7 +189,7 @@ static cuzk_status inspect_zkey(const inspection *in)
         for (int i = 0; i < 64; i++) {
             snprintf(hex + 2 * i, 3, "%02x", key.circuit_hash[i]);
         }
-        put_number(in, "contributions", key.n_contributions);
+        list_contributions(in, &key);
         put_fact(in, "circuit hash", hex);
     } else {
         put_text(in, CUZK_INSPECT_WARNING, "contributions",
@@ -171,6 +199,7 @@ static cuzk_status inspect_zkey(const inspection *in)
     warn_no_phase2(in, key.no_phase2);
     warn_test_key(in, key.is_test_key);
     if (in->options->deep) {
+        CUZK_TRY(cuzk_zkey_check_contributions(&key, in->err));
         CUZK_TRY(cuzk_zkey_check(&key, in->options->pool, in->options->reporter, in->err));
         put_infinities(in, &key);
         put_fact(in, "checked",

@@ -20,8 +20,7 @@ enum {
     SECTION_B2 = 7,
     SECTION_C = 8,
     SECTION_H = 9,
-    SECTION_CONTRIBUTIONS = 10,
-    CIRCUIT_HASH_BYTES = 64
+    SECTION_CONTRIBUTIONS = 10
 };
 
 static cuzk_status check_protocol(const cuzk_sections *s, cuzk_error *err)
@@ -166,12 +165,14 @@ static cuzk_status get_contributions(cuzk_zkey *k, const cuzk_sections *s, cuzk_
     }
     cuzk_span p;
     CUZK_TRY(cuzk_sections_get(s, SECTION_CONTRIBUTIONS, "contributions", &p, err));
-    CUZK_FAIL_IF(p.size < CIRCUIT_HASH_BYTES + 4, err, CUZK_E_FORMAT,
+    CUZK_FAIL_IF(p.size < CUZK_ZKEY_CIRCUIT_HASH_BYTES + 4, err, CUZK_E_FORMAT,
                  "zkey section 10 (contributions): %" PRIu64 " bytes, expected at least %d", p.size,
-                 CIRCUIT_HASH_BYTES + 4);
+                 CUZK_ZKEY_CIRCUIT_HASH_BYTES + 4);
     k->has_contributions = true;
     k->circuit_hash = p.data;
-    k->n_contributions = cuzk_load_u32_le(p.data + CIRCUIT_HASH_BYTES);
+    k->n_contributions = cuzk_load_u32_le(p.data + CUZK_ZKEY_CIRCUIT_HASH_BYTES);
+    k->contributions = p.data + CUZK_ZKEY_CIRCUIT_HASH_BYTES + 4;
+    k->contributions_bytes = p.size - CUZK_ZKEY_CIRCUIT_HASH_BYTES - 4;
     return CUZK_OK;
 }
 

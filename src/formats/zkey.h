@@ -16,7 +16,8 @@
 
 enum {
     CUZK_ZKEY_COEFF_BYTES = 44, /* u32 matrix, u32 row, u32 wire, 32 bytes value */
-    CUZK_ZKEY_GENERATOR = 5     /* for cuzk_curve.fr_root_of_unity */
+    CUZK_ZKEY_GENERATOR = 5,    /* for cuzk_curve.fr_root_of_unity */
+    CUZK_ZKEY_CIRCUIT_HASH_BYTES = 64
 };
 
 typedef struct {
@@ -35,11 +36,13 @@ typedef struct {
     const uint8_t *c;      /* section 8: n_vars - n_public - 1 points of G1: the private wires */
     const uint8_t *h;      /* section 9: domain_size points of G1 */
 
-    bool has_contributions;      /* section 10 is there (not needed for proving) */
-    uint32_t n_contributions;    /* as the section says; its records are not read */
-    const uint8_t *circuit_hash; /* 64 bytes, NULL without section 10 */
-    bool no_phase2;              /* gamma equals delta: nobody contributed, proofs can be forged */
-    bool is_test_key;            /* carries the mark of formats/test_key.h */
+    bool has_contributions;       /* section 10 is there (not needed for proving) */
+    uint32_t n_contributions;     /* as the section says; formats/zkey_contributions.h reads them */
+    const uint8_t *circuit_hash;  /* 64 bytes, NULL without section 10 */
+    const uint8_t *contributions; /* the records */
+    uint64_t contributions_bytes;
+    bool no_phase2;   /* gamma equals delta: nobody contributed, proofs can be forged */
+    bool is_test_key; /* carries the mark of formats/test_key.h */
 } cuzk_zkey;
 
 /** log2 of the largest domain of a key: 27 on bn254, 28 on bls12_381. The H query stands on the odd

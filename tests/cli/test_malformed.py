@@ -311,6 +311,25 @@ def test_valid_points_in_wrong_places(cuzk):
     cuzk.ok("check", params)
 
 
+def test_damaged_contributions(cuzk):
+    """Section 10 says who made the key: check notices a change, proving does not need it."""
+    for curve in R:
+        zkey, wtns = key_and_witness(cuzk, curve, "poseidon2_ceremony")
+        r = cuzk.ok("check", zkey)
+        assert "hash into one another" in r.out and "not checked: that contributors knew their secrets" in r.out, r
+        s = Sections(read(zkey))
+        body = bytearray(s.get(10))
+        body[68 + 5] ^= 1
+        s.set(10, bytes(body))
+        path = cuzk.write("k.zkey", s.bytes())
+        cuzk.fails(1, [path, "section 10 (contributions): record 0 of 2"], "check", path)
+        cuzk.ok("prove", path, wtns, "p.json", "pub.json")
+        s.set(10, bytes(body[:-40]))
+        path = cuzk.write("k.zkey", s.bytes())
+        cuzk.fails(1, "section 10 (contributions): record 1 of 2", "check", path)
+        assert "warning: contributions: record 1" in cuzk.ok("inspect", path).out
+
+
 def test_damaged_coefficients(cuzk):
     zkey, wtns = key_and_witness(cuzk)
     s = Sections(read(zkey))
