@@ -324,6 +324,7 @@ def test_damaged_contributions(cuzk):
         path = cuzk.write("k.zkey", s.bytes())
         cuzk.fails(1, [path, "section 10 (contributions): record 0 of 2"], "check", path)
         cuzk.ok("prove", path, wtns, "p.json", "pub.json")
+        body[68 + 5] ^= 1
         s.set(10, bytes(body[:-40]))
         path = cuzk.write("k.zkey", s.bytes())
         cuzk.fails(1, "section 10 (contributions): record 1 of 2", "check", path)
