@@ -1,14 +1,41 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# All tests: check.sh JOBS FUZZ_SECONDS. Stops at the first stage that fails. CUZK_NIGHTLY=1 makes
-# the tests take their long inputs.
+# All tests: check.sh JOBS FUZZ_SECONDS. Stops at the first stage that fails; what was not run is
+# named at the end. CUZK_NIGHTLY=1 makes the tests take their long inputs. Sourced, it only defines
+# its functions.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-jobs=$1
-fuzz_seconds=$2
+
+not_run=() # "stage: what and why"
 
 stage() {
     printf '\n== %s (%ss so far)\n' "$1" "$SECONDS"
+}
+
+# run_or_skip NAME COMMAND...: exit code 77 says that the stage cannot run here
+run_or_skip() {
+    local name=$1 code=0
+    shift
+    "$@" || code=$?
+    [ "$code" = 77 ] || return "$code"
+    not_run+=("$name: the whole stage, see above")
+}
+
+# note_skipped NAME LOG: tests that ctest, cmocka or the python tests report as skipped
+note_skipped() {
+    local line
+    while IFS= read -r line; do
+        not_run+=("$1: $line")
+    done < <(sed -nE -e 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) .*\*\*\*Skipped.*/\1/p' \
+        -e 's/^\[  SKIPPED \] +([^ ]+)$/\1/p' \
+        -e 's/^(test_[^ ]+) .* skipped: (.*)$/\1: \2/p' "$2" | sort -u)
+}
+
+summary() {
+    printf '\nall stages passed in %s s\n' "$SECONDS"
+    if [ ${#not_run[@]} -gt 0 ]; then
+        printf 'not run:\n'
+        printf '  %s\n' "${not_run[@]}"
+    fi
 }
 
 # build_and_test PRESET [LABEL [EXCLUDE]]: with a label, only the programs of the tests that carry
@@ -31,15 +58,25 @@ print("\n".join(sorted(targets)))' "build/$preset")
     ninja -C "build/$preset" -j "$jobs" "${targets[@]}" >"build/build-$preset.log" ||
         { tail -40 "build/build-$preset.log"; return 1; }
     # shellcheck disable=SC2086
-    ctest --preset "$preset" -j "$jobs" --no-tests=error $label ${exclude:+-E "$exclude"}
+    ctest --preset "$preset" -j "$jobs" --no-tests=error $label ${exclude:+-E "$exclude"} |
+        tee "build/test-$preset.log"
+    # the outputs of the tests themselves
+    cat "build/$preset/Testing/Temporary/LastTest.log" >>"build/test-$preset.log"
+    note_skipped "$preset" "build/test-$preset.log"
 }
 
+# sourced by the test of the functions above
+[ "${BASH_SOURCE[0]}" = "$0" ] || return 0
+
+cd "$(dirname "$0")/.."
+jobs=$1
+fuzz_seconds=$2
 mkdir -p build
 stage "release build: every test"
 build_and_test release
 
 stage "snarkjs and noble: the same answers from programs that share no code with ours"
-tests/peers/run.sh build/release
+run_or_skip "snarkjs and noble" tests/peers/run.sh build/release
 
 stage "address and undefined-behaviour sanitizers, every representation promise checked"
 # the emulated lanes stand for the vector path, and the big sums are slow here
@@ -54,4 +91,4 @@ build_and_test aarch64 portable
 stage "fuzz targets, $fuzz_seconds s each"
 tools/fuzz.sh "$fuzz_seconds"
 
-printf '\nall stages passed in %s s\n' "$SECONDS"
+summary
