@@ -214,6 +214,23 @@ void cuzk_c1_text_decoded_end(cuzk_c1_text *text, cuzk_c1_text *outer)
     *text = (cuzk_c1_text){0};
 }
 
+cuzk_status cuzk_c1_base64(cuzk_c1_text *text, uint8_t *out, uint64_t *n_bytes, cuzk_error *err)
+{
+    cuzk_c1_text inner;
+    CUZK_TRY(cuzk_c1_text_decoded(&inner, text, err));
+    cuzk_status s = CUZK_OK;
+    *n_bytes = 0;
+    while (s == CUZK_OK && !inner.complete) {
+        s = fill(&inner, err);
+        size_t n = (size_t)(inner.end - inner.p);
+        memcpy(out + *n_bytes, inner.p, n);
+        inner.p += n;
+        *n_bytes += n;
+    }
+    cuzk_c1_text_decoded_end(&inner, text);
+    return s;
+}
+
 cuzk_status cuzk_c1_text_finish(cuzk_c1_text *text, cuzk_error *err)
 {
     for (;;) {

@@ -41,6 +41,11 @@ cuzk_status cuzk_c1_text_decoded(cuzk_c1_text *text, cuzk_c1_text *outer,
 /** Free the window and let `outer` stand behind the string. Called in any case. */
 void cuzk_c1_text_decoded_end(cuzk_c1_text *text, cuzk_c1_text *outer);
 
+/** Read a string of base64 and decode it. out: room for three bytes for every four characters of
+ * the string; *n_bytes: what was written. */
+cuzk_status cuzk_c1_base64(cuzk_c1_text *text, uint8_t *out, uint64_t *n_bytes,
+                           cuzk_error *err) CUZK_WARN_UNUSED;
+
 /** Fail unless only white space is left. */
 cuzk_status cuzk_c1_text_finish(cuzk_c1_text *text, cuzk_error *err) CUZK_WARN_UNUSED;
 

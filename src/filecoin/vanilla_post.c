@@ -37,7 +37,7 @@ static cuzk_status read_sector(cuzk_post_sector *out, cuzk_bincode *in, cuzk_tre
     return cuzk_bincode_digests(in, &out->comm_r_last, 1, "comm_r_last", err);
 }
 
-static cuzk_status allocate(cuzk_post_vanilla *out, uint64_t n_siblings, cuzk_error *err)
+cuzk_status cuzk_post_vanilla_allocate(cuzk_post_vanilla *out, uint64_t n_siblings, cuzk_error *err)
 {
     out->sectors = calloc(out->n_sectors, sizeof *out->sectors);
     out->openings = calloc((size_t)out->n_sectors * out->n_openings, sizeof *out->openings);
@@ -67,7 +67,8 @@ cuzk_status cuzk_post_vanilla_read(cuzk_post_vanilla *out, const cuzk_registered
                            .n_sectors = (uint32_t)n_sectors};
     cuzk_tree tree = cuzk_tree_poseidon(proof->sector);
     uint64_t needed = (uint64_t)v.n_openings * cuzk_tree_siblings(tree);
-    cuzk_status status = allocate(&v, siblings_max(sectors, n_sectors, needed), err);
+    cuzk_status status =
+        cuzk_post_vanilla_allocate(&v, siblings_max(sectors, n_sectors, needed), err);
     cuzk_digest *sink = v.siblings;
     for (uint64_t i = 0; status == CUZK_OK && i < n_sectors; i++) {
         cuzk_bincode in = {sectors[i].data, sectors[i].size, 0};

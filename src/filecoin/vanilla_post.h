@@ -42,6 +42,11 @@ cuzk_status cuzk_post_vanilla_read(cuzk_post_vanilla *out, const cuzk_registered
                                    const cuzk_span *sectors, uint64_t n_sectors,
                                    cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Make room for out->n_sectors sectors of out->n_openings openings, and for n_siblings siblings of
+ *  all of them: for those who fill such a proof. On failure clear it. Errors: E_MEMORY. */
+cuzk_status cuzk_post_vanilla_allocate(cuzk_post_vanilla *out, uint64_t n_siblings,
+                                       cuzk_error *err) CUZK_WARN_UNUSED;
+
 /** Free and zero. Safe on an all-zero struct. */
 void cuzk_post_vanilla_clear(cuzk_post_vanilla *vanilla);
 

@@ -53,7 +53,8 @@ static cuzk_status read_partition(cuzk_update_partition *out, cuzk_bincode *in,
     return CUZK_OK;
 }
 
-static cuzk_status allocate(cuzk_update_vanilla *out, uint64_t n_digests, cuzk_error *err)
+cuzk_status cuzk_update_vanilla_allocate(cuzk_update_vanilla *out, uint64_t n_digests,
+                                         cuzk_error *err)
 {
     const cuzk_update_shape *shape = &out->shape;
     out->partitions = calloc(shape->partitions, sizeof *out->partitions);
@@ -88,7 +89,7 @@ cuzk_status cuzk_update_vanilla_read(cuzk_update_vanilla *out, const cuzk_regist
         uint64_t held = partitions[k].size / sizeof(cuzk_digest);
         room += held < needed ? held : needed;
     }
-    cuzk_status status = allocate(&v, room, err);
+    cuzk_status status = cuzk_update_vanilla_allocate(&v, room, err);
     cuzk_digest *sink = v.digests;
     for (uint64_t k = 0; status == CUZK_OK && k < n_partitions; k++) {
         cuzk_bincode in = {partitions[k].data, partitions[k].size, 0};

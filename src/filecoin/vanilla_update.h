@@ -37,6 +37,11 @@ cuzk_status cuzk_update_vanilla_read(cuzk_update_vanilla *out, const cuzk_regist
                                      const cuzk_span *partitions, uint64_t n_partitions,
                                      cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Make room for the partitions of out->shape, and for n_digests apex leaves and siblings of all of
+ *  them: for those who fill such a proof. On failure clear it. Errors: E_MEMORY. */
+cuzk_status cuzk_update_vanilla_allocate(cuzk_update_vanilla *out, uint64_t n_digests,
+                                         cuzk_error *err) CUZK_WARN_UNUSED;
+
 /** Free and zero. Safe on an all-zero struct. */
 void cuzk_update_vanilla_clear(cuzk_update_vanilla *vanilla);
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Vanilla proofs of PoSt and sector updates in bincode: the golden ones, and damage in every count,
  * tag, index and value. BC-nnn: cases from the field, see docs/filecoin.md. */
+#define _GNU_SOURCE
 #include "base/bytes.h"
+#include "filecoin/vanilla_pieces.h"
 #include "filecoin/vanilla_update.h"
+#include "filecoin/vanilla_write.h"
 #include "golden_case.h"
 
 #include <setjmp.h>
@@ -56,6 +59,24 @@ static cuzk_registered_proof proof_of(const char *golden_case, const char *json)
     return golden_proof(json, kind);
 }
 
+/* Writing what was read gives the reference's bytes: file i of one or the other. */
+static void assert_written(const cuzk_post_vanilla *post, const cuzk_update_vanilla *update,
+                           unsigned i, cuzk_span expected)
+{
+    char *written = NULL;
+    size_t n = 0;
+    cuzk_error err = {0};
+    FILE *file = open_memstream(&written, &n);
+    assert_non_null(file);
+    assert_int_equal(post != NULL ? cuzk_post_sector_write(file, post, i, &err)
+                                  : cuzk_update_partition_write(file, update, i, &err),
+                     CUZK_OK);
+    fclose(file);
+    assert_int_equal(n, expected.size);
+    assert_memory_equal(written, expected.data, n);
+    free(written);
+}
+
 static void test_post_golden(void **state)
 {
     (void)state;
@@ -85,6 +106,7 @@ static void test_post_golden(void **state)
             for (unsigned s = 0; s < n; s++) {
                 uint8_t expected[32];
                 assert_int_equal(v.sectors[s].sector_id, ids[first + s]);
+                assert_written(&v, NULL, s, p.spans[first + s]);
                 golden_hex_at(json, "comm_r", first + s, expected);
                 assert_memory_equal(&v.sectors[s].comm_r, expected, 32);
                 golden_hex_at(json, "comm_c", first + s, expected);
@@ -130,6 +152,7 @@ static void test_update_golden(void **state)
         json_hex(json, "comm_r_last_new", root, 32);
         for (unsigned k = 0; k < v.shape.partitions; k++) {
             assert_memory_equal(&v.partitions[k].comm_c, comm_c, 32);
+            assert_written(NULL, &v, k, p.spans[k]);
             for (unsigned c = 0; c < v.shape.challenges; c++) {
                 const cuzk_update_challenge *ch = &v.partitions[k].challenges[c];
                 uint64_t expected = challenges[k * v.shape.challenges + c];
@@ -323,12 +346,71 @@ static void test_counts(void **state)
     free_pieces(&p);
 }
 
+/* All proofs in one file: an array of base64 strings; or one proof as it is. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    pieces p = load("window-2k-3sectors-4");
+    cuzk_registered_proof proof;
+    cuzk_post_vanilla v;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_registered_proof_get(&proof, CUZK_PROOF_WINDOW, 10, NULL), CUZK_OK);
+    assert_int_equal(cuzk_post_vanilla_read(&v, &proof, p.spans, 2, &err), CUZK_OK);
+    char *written = NULL;
+    size_t n = 0;
+    FILE *file = open_memstream(&written, &n);
+    assert_int_equal(cuzk_post_vanilla_write(file, &v, &err), CUZK_OK);
+    fclose(file);
+    cuzk_vanilla_pieces read;
+    assert_int_equal(cuzk_vanilla_pieces_read(&read, (uint8_t *)written, n, &err), CUZK_OK);
+    assert_int_equal(read.n, 2);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(read.spans[i].size, p.spans[i].size);
+        assert_memory_equal(read.spans[i].data, p.spans[i].data, p.spans[i].size);
+    }
+    cuzk_vanilla_pieces_clear(&read);
+    for (size_t cut = 1; cut < n; cut += 97) {
+        uint8_t *exact = malloc(cut);
+        memcpy(exact, written, cut);
+        cuzk_error_clear(&err);
+        assert_int_equal(cuzk_vanilla_pieces_read(&read, exact, cut, &err), CUZK_E_TRUNCATED);
+        assert_null(read.spans);
+        free(exact);
+    }
+    written[200] = '-';
+    cuzk_error_clear(&err);
+    assert_int_equal(cuzk_vanilla_pieces_read(&read, (uint8_t *)written, n, &err), CUZK_E_FORMAT);
+    assert_non_null(strstr(err.text, "element 0: offset 200: base64: byte 0x2d"));
+    cuzk_error_clear(&err);
+    static const uint8_t sector_91[] = {'[', 0, 0, 0, 0, 0, 0, 0};
+    assert_int_equal(cuzk_vanilla_pieces_read(&read, sector_91, sizeof sector_91, &err), CUZK_OK);
+    assert_int_equal(read.n, 1);
+    assert_ptr_equal(read.spans[0].data, sector_91);
+    cuzk_vanilla_pieces_clear(&read);
+    char *many = malloc(5000 * 3 + 2);
+    many[0] = '[';
+    for (unsigned i = 0; i < 5000; i++) {
+        memcpy(many + 1 + 3 * i, i < 4999 ? "\"\"," : "\"\"]", 3);
+    }
+    assert_int_equal(cuzk_vanilla_pieces_read(&read, (uint8_t *)many, 15001, &err), CUZK_E_FORMAT);
+    assert_non_null(strstr(err.text, "more than 4096 proofs"));
+    cuzk_error_clear(&err);
+    free(many);
+    static const uint8_t empty[] = " [ ] ";
+    assert_int_equal(cuzk_vanilla_pieces_read(&read, empty, 5, &err), CUZK_OK);
+    assert_int_equal(read.n, 0);
+    cuzk_vanilla_pieces_clear(&read);
+    free(written);
+    cuzk_post_vanilla_clear(&v);
+    free_pieces(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_post_golden), cmocka_unit_test(test_update_golden),
         cmocka_unit_test(test_post_damage), cmocka_unit_test(test_update_damage),
-        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_counts),      cmocka_unit_test(test_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

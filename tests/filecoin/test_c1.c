@@ -3,6 +3,7 @@
  * wrong with the text. BC-nnn: cases from the field, see docs/filecoin.md. */
 #define _GNU_SOURCE
 #include "filecoin/vanilla_porep.h"
+#include "filecoin/vanilla_write.h"
 #include "golden_case.h"
 
 #include <setjmp.h>
@@ -144,6 +145,21 @@ static void assert_equal(const cuzk_porep_vanilla *a, const cuzk_porep_vanilla *
     }
 }
 
+/* Writing what was read gives the reference's bytes. */
+static void assert_written(const cuzk_porep_vanilla *v, bool envelope, text expected)
+{
+    char *written = NULL;
+    size_t n = 0;
+    cuzk_error err = {0};
+    FILE *file = open_memstream(&written, &n);
+    assert_non_null(file);
+    assert_int_equal(cuzk_porep_vanilla_write(file, v, envelope, &err), CUZK_OK);
+    fclose(file);
+    assert_int_equal(n, expected.n);
+    assert_memory_equal(written, expected.s, n);
+    free(written);
+}
+
 static void assert_hex(const char *json, const char *name, const void *bytes)
 {
     uint8_t expected[32];
@@ -190,6 +206,8 @@ static void test_golden(void **state)
         assert_true(other.has_envelope);
         assert_int_equal(other.sector_number, 77);
         assert_equal(&v, &other);
+        assert_written(&v, false, c1);
+        assert_written(&other, true, wrapped);
         cuzk_porep_vanilla_clear(&other);
         static const char *const files[] = {"c1-envelope.json", "c1-go.json"};
         for (unsigned k = 0; k < 2; k++) {
@@ -199,6 +217,9 @@ static void test_golden(void **state)
                 assert_read(&other, t);
                 assert_equal(&v, &other);
                 assert_int_equal(other.has_envelope, k == 0);
+                if (k == 0) {
+                    assert_written(&other, true, t);
+                }
                 cuzk_porep_vanilla_clear(&other);
                 free(t.s);
             }
