@@ -50,7 +50,6 @@ for set in "$@"; do
         need python3 python3
         need node nodejs
         need npm npm
-        need gcovr gcovr
         ;;
     *)
         echo "install-deps.sh: unknown set \"$set\"; known: build check" >&2

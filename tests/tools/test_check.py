@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The scripts of make check and make coverage: what is not run, or not covered, is said."""
-import os, sys
+import os, shutil, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 import harness
+from harness import Skip
 
 CHECK = os.path.join(harness.TOP, "tools", "check.sh")
 
@@ -53,18 +54,42 @@ def test_peers_without_npm(cuzk):
 
 
 def test_coverage_floor(cuzk):
-    table = os.path.join(harness.TOP, "tools", "coverage_table.py")
+    sys.path.insert(0, os.path.join(harness.TOP, "tools"))
+    import coverage_table as c
     folders = ("field", "curve", "poly", "msm", "formats", "r1cs")
-    entry = lambda name, run, total: {"filename": name, "line_covered": run, "line_total": total}
-    files = [entry("src/%s/a.c" % f, 95, 100) for f in folders] + [entry("src/cli/main.c", 1, 100)]
-    summary = cuzk.write_json("summary.json", {"files": files})
-    r = harness.run([sys.executable, table, summary])
-    assert r.code == 0 and "src/cli/main.c: 1 of 100 lines run" in r.out, r
-    files[3]["line_covered"] = 94
-    r = harness.run([sys.executable, table, cuzk.write_json("summary.json", {"files": files})])
-    assert r.code == 1 and "below 95 %: src/msm" in r.err and "src/msm/a.c: 94 of 100" in r.out, r
-    r = harness.run([sys.executable, table, cuzk.write_json("summary.json", {"files": files[4:]})])
-    assert r.code == 1 and "src/field" in r.err, r
+    files = {"src/%s/a.c" % f: (95, 100) for f in folders}
+    files["src/cli/main.c"] = (1, 100)
+    assert c.table(files) == []
+    assert c.table(dict(files, **{"src/msm/a.c": (94, 100)})) == ["src/msm"]
+    assert c.table(dict(files, **{"src/msm/b.c": (9, 10)})) == ["src/msm"]
+    del files["src/field/a.c"]
+    assert c.table(files) == ["src/field"]
+    assert c.ranges([3, 4, 5, 9, 11, 12]) == "3-5 9 11-12"
+
+
+def test_coverage_counts(cuzk):
+    """A line counts as run when one of the programs that hold it ran it."""
+    import coverage_table as c
+    if shutil.which("gcov") is None or shutil.which("gcc") is None:
+        raise Skip("no gcc, no gcov")
+    os.makedirs(cuzk.path("src"))
+    cuzk.write("src/shared.h", "static int f(int x)\n{\n    if (x > 1) {\n        return 1;\n    }\n    return 2;\n}\n")
+    cuzk.write("src/a.c", '#include "shared.h"\nint main(int n, char **v)\n{\n    (void)v;\n    return f(n) * 0;\n}\n')
+    build = cuzk.path("build")
+    os.makedirs(build + "/src")
+    for name in ("one", "two"):
+        r = harness.run(["gcc", "--coverage", "-c", cuzk.path("src/a.c"), "-o", build + "/src/%s.o" % name])
+        assert r.code == 0 and harness.run(["gcc", "--coverage", build + "/src/%s.o" % name, "-o", cuzk.path(name)]).code == 0, r
+    top, c.TOP = c.TOP, cuzk.scratch
+    try:
+        assert harness.run([cuzk.path("one")]).code == 0
+        lines = c.read_all(build, 1)
+        assert lines["src/shared.h"] == {1: True, 3: True, 4: False, 6: True}, lines
+        assert harness.run([cuzk.path("two"), "x"]).code == 0
+        lines = c.read_all(build, 1)
+        assert lines["src/shared.h"][4] and all(lines["src/a.c"].values()), lines
+    finally:
+        c.TOP = top
 
 
 if __name__ == "__main__":
