@@ -262,16 +262,6 @@ def test_files_beyond_4_gib(cuzk):
     assert str(hole) in text, text
 
 
-def test_memory(cuzk):
-    """Peak memory is at most the key and a quarter, and 64 MiB."""
-    if harness.SANITIZED:
-        raise Skip("sanitizer build")
-    for circuit in ("range64", "eddsa_poseidon"):
-        zkey, wtns, _ = files(cuzk, "bn254", circuit)
-        j = cuzk.ok("prove", zkey, wtns, "p.json", "pub.json", "--json").json()
-        assert j["peak_memory_bytes"] < 1.25 * os.path.getsize(zkey) + (64 << 20), j
-
-
 def test_overhead(cuzk):
     """What a process costs beside the proof: less than 3 ms on a quiet machine. Wall time means
     nothing while others work, so the limit is on processor time."""

@@ -31,6 +31,17 @@ def test_fresh_key(cuzk):
         assert len(first) > 1000 and os.path.getsize(cuzk.path("k.zkey")) == len(first)
 
 
+def test_json_summary(cuzk):
+    r1cs = cuzk.circom("bls12381", "multiplier2", "circuit.r1cs")
+    j = cuzk.ok("setup", r1cs, "k.zkey", "--vkey", "vk.json", "--params", "k.params", "--json").json()
+    assert j["ok"] is True and j["test_key"] is False and j["seconds"] > 0 and j["peak_memory_bytes"] > 1 << 20, j
+    assert (j["zkey"], j["vkey"], j["params"]) == ("k.zkey", "vk.json", "k.params") and "vk" not in j, j
+    t = cuzk.circom("bls12381", "multiplier2", "trapdoor.json")
+    j = cuzk.ok("setup", r1cs, "k.test.zkey", "--test-trapdoor", t, "--json").json()
+    assert j["test_key"] is True, j
+    cuzk.fails(1, "No such file", "setup", r1cs, "k.test.zkey", "--test-trapdoor", "none")
+
+
 def test_same_bytes_as_snarkjs(cuzk):
     """With the known trapdoor of a fixture every section but the contributions is the same."""
     for curve, circuit in (("bn254", "multiplier2"), ("bn254", "multiplier1000"), ("bls12381", "multiplier1000"),
