@@ -80,6 +80,19 @@ void cuzk_cs_witness_end(cuzk_cs *cs)
     cs->first_word = cs->var / 64;
 }
 
+cuzk_cs cuzk_cs_split(cuzk_cs *cs, uint32_t n_aux, uint32_t n_inputs)
+{
+    if (cuzk_cs_is_shape(cs)) {
+        return *cs;
+    }
+    cuzk_cs own;
+    uint32_t aux = cs->var - cs->witness->n_inputs, input = cs->input;
+    cuzk_cs_witness_end(cs);
+    cuzk_cs_witness_begin(&own, cs->witness, aux, input);
+    cuzk_cs_witness_begin(cs, cs->witness, aux + n_aux, input + n_inputs);
+    return own;
+}
+
 /* ---- both modes ------------------------------------------------------------------------------ */
 
 cuzk_num cuzk_cs_alloc_num(cuzk_cs *cs, const uint8_t value[32])

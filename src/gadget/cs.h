@@ -110,6 +110,11 @@ void cuzk_cs_witness_begin(cuzk_cs *cs, cuzk_witness *witness, uint32_t aux, uin
 /** Write out what the cursor still holds. It may go on writing afterwards. */
 void cuzk_cs_witness_end(cuzk_cs *cs);
 
+/** A cursor of its own for the next n_aux aux variables and n_inputs public inputs; cs goes on
+ * behind them. Give it to cuzk_cs_witness_end. In shape mode the result is the same system as cs.
+ */
+cuzk_cs cuzk_cs_split(cuzk_cs *cs, uint32_t n_aux, uint32_t n_inputs);
+
 /** Write a full bitmap word; not inline: rarely called. */
 void cuzk_cs_flush_word(cuzk_cs *cs);
 
