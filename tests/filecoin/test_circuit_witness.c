@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Witnesses of the golden cases: every value as the reference assigns it, and no constraint broken.
+ * The same on one thread and on three. */
+#include "base/sha256.h"
+#include "filecoin/circuit_porep.h"
+#include "filecoin/circuit_post.h"
+#include "gadget/support.h"
+#include "golden_case.h"
+#include "r1cs/satisfy.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+enum { PIECES_MAX = 4 };
+
+static cuzk_pool *pools[2]; /* one thread, three */
+
+static void assert_ok(cuzk_status s, const cuzk_error *err)
+{
+    if (s != CUZK_OK) {
+        fail_msg("%s", err->text);
+    }
+}
+
+static void json_hex_of(const char *json, const char *name, unsigned k, uint8_t out[32])
+{
+    char key[64];
+    snprintf(key, sizeof key, "\"%s\":", name);
+    const char *p = strstr(json, key);
+    for (; k > 0; k--) {
+        p = strstr(p + 1, key);
+    }
+    json_hex(p, name, out, 32);
+}
+
+/* A witness against partition k of the case. */
+static void expect_witness(const cuzk_shape *s, const cuzk_witness *w, const char *json, unsigned k)
+{
+    uint8_t expected[32], found[32];
+    json_hex_of(json, "inputs_sha256", k, expected);
+    support_values_digest(found, w, 0, w->n_inputs);
+    assert_memory_equal(found, expected, 32);
+    json_hex_of(json, "aux_sha256", k, expected);
+    support_values_digest(found, w, w->n_inputs, w->n_vars - w->n_inputs);
+    assert_memory_equal(found, expected, 32);
+    cuzk_error err = {0};
+    assert_ok(cuzk_shape_check_witness(s, w, NULL, pools[0], &err), &err);
+}
+
+static void expect_same(const cuzk_witness *a, const cuzk_witness *b)
+{
+    assert_memory_equal(a->bits, b->bits, cuzk_bitmap_words(a->n_vars) * 8);
+    assert_int_equal(a->n_field, b->n_field);
+    assert_memory_equal(a->field, b->field, (size_t)a->n_field * 32);
+}
+
+/* ---- PoRep ----------------------------------------------------------------------------------- */
+
+static void porep_case(const char *name)
+{
+    cuzk_error err = {0};
+    cuzk_porep_vanilla v;
+    cuzk_shape *s = NULL;
+    cuzk_fixture c1 = golden_load(name, "c1.json"), f = golden_load(name, "expected.json");
+    assert_ok(cuzk_porep_vanilla_read(&v, c1.data, c1.size, &err), &err);
+    assert_ok(cuzk_porep_circuit_shape(&s, v.proof.sector, &err), &err);
+    for (unsigned k = 0; k < v.shape.partitions; k++) {
+        cuzk_witness *w[2];
+        for (int i = 0; i < 2; i++) {
+            assert_ok(cuzk_porep_circuit_witness(&w[i], s, &v, k, pools[i], &err), &err);
+        }
+        expect_same(w[0], w[1]);
+        expect_witness(s, w[0], (const char *)f.data, k);
+        cuzk_witness_destroy(w[0]);
+        cuzk_witness_destroy(w[1]);
+    }
+    cuzk_shape_destroy(s);
+    cuzk_porep_vanilla_clear(&v);
+    cuzk_test_fixture_free(&c1);
+    cuzk_test_fixture_free(&f);
+}
+
+/* ---- PoSt ------------------------------------------------------------------------------------ */
+
+static void post_case(const char *name)
+{
+    cuzk_error err = {0};
+    cuzk_fixture f = golden_load(name, "expected.json"), pieces[PIECES_MAX];
+    const char *json = (const char *)f.data;
+    cuzk_proof_kind kind = strstr(name, "winning") ? CUZK_PROOF_WINNING : CUZK_PROOF_WINDOW;
+    cuzk_registered_proof proof = golden_proof(json, kind);
+    cuzk_span spans[PIECES_MAX];
+    uint64_t sectors[PIECES_MAX];
+    unsigned n = golden_numbers(json, "sectors", sectors, PIECES_MAX);
+    for (unsigned i = 0; i < n; i++) {
+        char file[32];
+        snprintf(file, sizeof file, "vanilla-%u.bincode", i);
+        pieces[i] = golden_load(name, file);
+        spans[i] = (cuzk_span){pieces[i].data, pieces[i].size};
+    }
+    cuzk_shape *s = NULL;
+    assert_ok(cuzk_post_circuit_shape(&s, kind, proof.sector, &err), &err);
+    unsigned slots = kind == CUZK_PROOF_WINDOW ? cuzk_window_sectors(proof.sector) : 1;
+    for (unsigned k = 0; k * slots < n; k++) {
+        cuzk_post_vanilla v;
+        cuzk_witness *w[2];
+        unsigned here = n - k * slots < slots ? n - k * slots : slots;
+        assert_ok(cuzk_post_vanilla_read(&v, &proof, spans + k * slots, here, &err), &err);
+        for (int i = 0; i < 2; i++) {
+            assert_ok(cuzk_post_circuit_witness(&w[i], s, &v, pools[i], &err), &err);
+        }
+        expect_same(w[0], w[1]);
+        expect_witness(s, w[0], json, k);
+        cuzk_witness_destroy(w[0]);
+        cuzk_witness_destroy(w[1]);
+        cuzk_post_vanilla_clear(&v);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        cuzk_test_fixture_free(&pieces[i]);
+    }
+    cuzk_shape_destroy(s);
+    cuzk_test_fixture_free(&f);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+/* The cases of a list ended by NULL; those that are not at hand are named and left out. */
+static void run_cases(void (*run)(const char *), const char *const *names)
+{
+    for (; *names != NULL; names++) {
+        print_message("%s%s\n", *names, golden_exists(*names) ? "" : ": skipped, not at hand");
+        if (golden_exists(*names)) {
+            run(*names);
+        }
+    }
+}
+
+static void test_porep(void **state)
+{
+    (void)state;
+    run_cases(porep_case, (const char *const[]){"vector-porep-2k", "porep-2k-1", NULL});
+}
+
+static void test_post(void **state)
+{
+    (void)state;
+    run_cases(post_case, (const char *const[]){
+                             "vector-window-2k", "vector-winning-2k", "window-2k-1sectors-3",
+                             "window-2k-3sectors-4", "winning-2k-5", "winning-4k-19",
+                             "window-16k-3sectors-18", "window-32k-1sectors-17", "winning-32k-16",
+                             "window-8m-3sectors-24", "winning-8m-23", NULL});
+}
+
+/* Larger inputs: minutes. */
+static void test_nightly(void **state)
+{
+    (void)state;
+    if (getenv("CUZK_NIGHTLY") == NULL) {
+        print_message("skipped: CUZK_NIGHTLY is not set\n");
+        skip();
+    }
+    run_cases(porep_case, (const char *const[]){"porep-2k-synth-20", "porep-2k-v1-21",
+                                                "porep-2k-ni-22", "porep-4k-13", "porep-16k-11",
+                                                "porep-32k-12", "porep-8m-2", NULL});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_porep),
+        cmocka_unit_test(test_post),
+        cmocka_unit_test(test_nightly),
+    };
+    cuzk_error err = {0};
+    if (cuzk_pool_create(&pools[0], 1, &err) != CUZK_OK ||
+        cuzk_pool_create(&pools[1], 3, &err) != CUZK_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        return 1;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    cuzk_pool_destroy(pools[0]);
+    cuzk_pool_destroy(pools[1]);
+    return failed;
+}
