@@ -57,6 +57,19 @@ static const cuzk_cli_option bench_options[] = {
     OPTION_END,
 };
 
+static const cuzk_cli_option gen_vanilla_options[] = {
+    {"--sector-size", NULL, "SIZE", "2KiB, 8MiB, 512MiB, 32GiB, 64GiB, or a test size"},
+    {"--seed", NULL, "N", "everything follows from it (default 0)"},
+    {"--request", NULL, "FILE", "also write what the proof states, as JSON"},
+    {"--c1", NULL, NULL, "porep: Curio's envelope around the output"},
+    {"--registered-proof", NULL, "N", "the chain's number (default: the newest interactive one)"},
+    {"--miner-id", NULL, "N", "actor number (default 1000)"},
+    {"--sector-number", NULL, "N", "of the first sector (default 1)"},
+    {"--sectors", NULL, "N", "window: sectors in the partition (default 1)"},
+    {"--partition", NULL, "N", "window: the partition's number (default 0)"},
+    OPTION_END,
+};
+
 const cuzk_cli_command cuzk_cli_commands[] = {
     {"prove", "KEY WITNESS [PROOF PUBLIC]", "make a proof and check it",
      "KEY is a .zkey, or a .params with --r1cs; WITNESS a .wtns. PROOF and PUBLIC (default:\n"
@@ -86,6 +99,11 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      2, 3, export_options, cuzk_cli_export, NULL},
     {"bench", "KEY WITNESS", "time proofs in one process: minimum, median, maximum per stage", NULL,
      2, 2, bench_options, cuzk_cli_bench, NULL},
+    {"gen-vanilla", "KIND FILE", "make the vanilla proof of a Filecoin sector that never existed",
+     "KIND is porep, snap, window or winning. FILE gets a commit-phase-1 output (porep) or a JSON\n"
+     "array of base64 strings, one a sector or partition. The proof is valid and checked in full;\n"
+     "of the sector only what the proof opens is ever made.",
+     2, 2, gen_vanilla_options, cuzk_cli_gen_vanilla, "the vanilla proof is written"},
     {"help", "[COMMAND]", "this text, or help on one command", NULL, 0, 1, NULL, cuzk_cli_help,
      NULL},
     {"version", "", "version, threads and CPU path", NULL, 0, 0, NULL, cuzk_cli_version, NULL},

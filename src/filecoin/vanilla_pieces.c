@@ -8,7 +8,7 @@
 enum { PIECES_MAX = 4096 }; /* more than any proof has sectors or partitions */
 
 typedef struct {
-    cuzk_span *spans;
+    cuzk_vanilla_span *spans;
     uint64_t n, room;
     uint8_t *next; /* where the next element is decoded to */
 } reader;
@@ -19,12 +19,12 @@ static cuzk_status read_element(cuzk_c1_text *text, void *ctx, unsigned i, cuzk_
     CUZK_FAIL_IF(i == PIECES_MAX, err, CUZK_E_FORMAT, "more than %d proofs", PIECES_MAX);
     if (r->n == r->room) {
         uint64_t room = r->room == 0 ? 16 : 2 * r->room;
-        cuzk_span *grown = realloc(r->spans, room * sizeof *grown);
+        cuzk_vanilla_span *grown = realloc(r->spans, room * sizeof *grown);
         CUZK_FAIL_IF(grown == NULL, err, CUZK_E_MEMORY, "out of memory");
         r->spans = grown;
         r->room = room;
     }
-    cuzk_span *span = &r->spans[r->n];
+    cuzk_vanilla_span *span = &r->spans[r->n];
     span->data = r->next;
     CUZK_TRY(cuzk_c1_base64(text, r->next, &span->size, err));
     r->next += span->size;
@@ -62,7 +62,7 @@ cuzk_status cuzk_vanilla_pieces_read(cuzk_vanilla_pieces *out, const uint8_t *da
     if (!is_array(data, size)) {
         out->spans = malloc(sizeof *out->spans);
         CUZK_FAIL_IF(out->spans == NULL, err, CUZK_E_MEMORY, "out of memory");
-        out->spans[0] = (cuzk_span){data, size};
+        out->spans[0] = (cuzk_vanilla_span){data, size};
         out->n = 1;
         return CUZK_OK;
     }

@@ -7,7 +7,7 @@
 #include "filecoin/vanilla_post.h"
 
 typedef struct {
-    cuzk_span *spans;
+    cuzk_vanilla_span *spans;
     uint64_t n;
     uint8_t *decoded; /* private: what the spans of an array point into; NULL for one proof */
 } cuzk_vanilla_pieces;

@@ -8,7 +8,7 @@
 
 /* Room for the siblings of all sectors: no more than their number says, no more than the input
  * holds. */
-static uint64_t siblings_max(const cuzk_span *sectors, uint64_t n_sectors, uint64_t needed)
+static uint64_t siblings_max(const cuzk_vanilla_span *sectors, uint64_t n_sectors, uint64_t needed)
 {
     uint64_t total = 0;
     for (uint64_t i = 0; i < n_sectors; i++) {
@@ -51,7 +51,8 @@ cuzk_status cuzk_post_vanilla_allocate(cuzk_post_vanilla *out, uint64_t n_siblin
 }
 
 cuzk_status cuzk_post_vanilla_read(cuzk_post_vanilla *out, const cuzk_registered_proof *proof,
-                                   const cuzk_span *sectors, uint64_t n_sectors, cuzk_error *err)
+                                   const cuzk_vanilla_span *sectors, uint64_t n_sectors,
+                                   cuzk_error *err)
 {
     *out = (cuzk_post_vanilla){0};
     bool window = proof->kind == CUZK_PROOF_WINDOW;

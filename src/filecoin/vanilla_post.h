@@ -28,7 +28,7 @@ typedef struct {
 typedef struct {
     const uint8_t *data;
     uint64_t size;
-} cuzk_span;
+} cuzk_vanilla_span;
 
 /** Read the vanilla proofs of one partition: sectors in the order given, which is kept (duplicates
  *  too), since the circuit's slots are filled in that order.
@@ -39,7 +39,7 @@ typedef struct {
  *  constant. Errors: E_ARGUMENT (another kind), E_MISMATCH (no sector, or more than a partition
  *  holds), E_FORMAT, E_TRUNCATED, E_MEMORY; with sector, opening, field and offset. */
 cuzk_status cuzk_post_vanilla_read(cuzk_post_vanilla *out, const cuzk_registered_proof *proof,
-                                   const cuzk_span *sectors, uint64_t n_sectors,
+                                   const cuzk_vanilla_span *sectors, uint64_t n_sectors,
                                    cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Make room for out->n_sectors sectors of out->n_openings openings, and for n_siblings siblings of

@@ -70,7 +70,7 @@ cuzk_status cuzk_update_vanilla_allocate(cuzk_update_vanilla *out, uint64_t n_di
 }
 
 cuzk_status cuzk_update_vanilla_read(cuzk_update_vanilla *out, const cuzk_registered_proof *proof,
-                                     const cuzk_span *partitions, uint64_t n_partitions,
+                                     const cuzk_vanilla_span *partitions, uint64_t n_partitions,
                                      cuzk_error *err)
 {
     *out = (cuzk_update_vanilla){0};

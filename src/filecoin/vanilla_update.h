@@ -34,7 +34,7 @@ typedef struct {
  *  (number of partitions), E_FORMAT, E_TRUNCATED, E_MEMORY; with partition, challenge, field and
  *  offset. */
 cuzk_status cuzk_update_vanilla_read(cuzk_update_vanilla *out, const cuzk_registered_proof *proof,
-                                     const cuzk_span *partitions, uint64_t n_partitions,
+                                     const cuzk_vanilla_span *partitions, uint64_t n_partitions,
                                      cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Make room for the partitions of out->shape, and for n_digests apex leaves and siblings of all of

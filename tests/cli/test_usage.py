@@ -4,7 +4,7 @@ import os
 import harness
 from harness import Skip
 
-COMMANDS = ["prove", "verify", "setup", "inspect", "check", "export", "bench", "help", "version"]
+COMMANDS = ["prove", "verify", "setup", "inspect", "check", "export", "bench", "gen-vanilla", "help", "version"]
 
 
 def test_no_command(cuzk):

@@ -24,7 +24,7 @@ enum { PIECES_MAX = 4, CHALLENGES_MAX = 256 };
 /* The vanilla files of a case. */
 typedef struct {
     cuzk_fixture files[PIECES_MAX];
-    cuzk_span spans[PIECES_MAX];
+    cuzk_vanilla_span spans[PIECES_MAX];
     unsigned n;
 } pieces;
 
@@ -39,7 +39,7 @@ static pieces load(const char *golden_case)
             break;
         }
         p.files[p.n] = golden_load(golden_case, file);
-        p.spans[p.n] = (cuzk_span){p.files[p.n].data, p.files[p.n].size};
+        p.spans[p.n] = (cuzk_vanilla_span){p.files[p.n].data, p.files[p.n].size};
     }
     return p;
 }
@@ -61,7 +61,7 @@ static cuzk_registered_proof proof_of(const char *golden_case, const char *json)
 
 /* Writing what was read gives the reference's bytes: file i of one or the other. */
 static void assert_written(const cuzk_post_vanilla *post, const cuzk_update_vanilla *update,
-                           unsigned i, cuzk_span expected)
+                           unsigned i, cuzk_vanilla_span expected)
 {
     char *written = NULL;
     size_t n = 0;
@@ -178,7 +178,7 @@ typedef struct {
     const char *mention;
 } change;
 
-static uint8_t *changed(cuzk_span file, const change *c, cuzk_span *out)
+static uint8_t *changed(cuzk_vanilla_span file, const change *c, cuzk_vanilla_span *out)
 {
     out->size = c->bytes == 0 ? c->at : file.size;
     uint8_t *copy = malloc(out->size > 0 ? out->size : 1);
@@ -231,7 +231,7 @@ static void test_post_damage(void **state)
     assert_int_equal(cuzk_registered_proof_get(&proof, CUZK_PROOF_WINDOW, 10, NULL), CUZK_OK);
     assert_int_equal(p.spans[1].size, END + 64);
     for (unsigned i = 0; i < sizeof changes / sizeof changes[0]; i++) {
-        cuzk_span spans[2] = {p.spans[0]};
+        cuzk_vanilla_span spans[2] = {p.spans[0]};
         uint8_t *copy = changed(p.spans[1], &changes[i], &spans[1]);
         cuzk_post_vanilla v;
         cuzk_error err = {0};
@@ -242,7 +242,7 @@ static void test_post_damage(void **state)
     }
     for (uint64_t n = 0; n < p.spans[1].size; n++) {
         change cut = {n, 0, 0, CUZK_E_TRUNCATED, "offset"};
-        cuzk_span span;
+        cuzk_vanilla_span span;
         uint8_t *copy = changed(p.spans[1], &cut, &span);
         cuzk_post_vanilla v;
         cuzk_error err = {0};
@@ -273,7 +273,7 @@ static void test_update_damage(void **state)
     cuzk_registered_proof proof;
     assert_int_equal(cuzk_registered_proof_get(&proof, CUZK_PROOF_UPDATE, 0, NULL), CUZK_OK);
     for (unsigned i = 0; i < sizeof changes / sizeof changes[0]; i++) {
-        cuzk_span span;
+        cuzk_vanilla_span span;
         uint8_t *copy = changed(p.spans[0], &changes[i], &span);
         cuzk_update_vanilla v;
         cuzk_error err = {0};
@@ -284,7 +284,7 @@ static void test_update_damage(void **state)
     }
     for (uint64_t n = 0; n < p.spans[0].size; n += n < 600 ? 1 : 37) {
         change cut = {n, 0, 0, CUZK_E_TRUNCATED, "offset"};
-        cuzk_span span;
+        cuzk_vanilla_span span;
         uint8_t *copy = changed(p.spans[0], &cut, &span);
         cuzk_update_vanilla v;
         cuzk_error err = {0};
@@ -309,14 +309,14 @@ static void test_counts(void **state)
     assert_int_equal(cuzk_post_vanilla_read(&v, &proof, p.spans, 3, &err), CUZK_E_MISMATCH);
     assert_non_null(strstr(err.text, "3 sectors, expected 1 to 2"));
     cuzk_error_clear(&err);
-    cuzk_span longer = {malloc(p.spans[0].size + 5), p.spans[0].size + 5};
+    cuzk_vanilla_span longer = {malloc(p.spans[0].size + 5), p.spans[0].size + 5};
     memcpy((void *)(uintptr_t)longer.data, p.spans[0].data, p.spans[0].size);
     assert_int_equal(cuzk_post_vanilla_read(&v, &proof, &longer, 1, &err), CUZK_OK);
     cuzk_post_vanilla_clear(&v);
     free((void *)(uintptr_t)longer.data);
 
     /* a whole 32GiB partition, and one sector more, of proofs of 2KiB: the number decides first */
-    cuzk_span *many = calloc(2350, sizeof *many);
+    cuzk_vanilla_span *many = calloc(2350, sizeof *many);
     for (unsigned i = 0; i < 2350; i++) {
         many[i] = p.spans[0];
     }

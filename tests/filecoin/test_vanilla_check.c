@@ -270,12 +270,12 @@ static void load_post(post *p, const char *golden_case, unsigned k)
     *p = (post){.n_sectors = golden_numbers(json, "sectors", ids, PIECES_MAX)};
     unsigned n = p->n_sectors - k * slots < slots ? p->n_sectors - k * slots : slots;
     cuzk_fixture files[PIECES_MAX];
-    cuzk_span spans[PIECES_MAX];
+    cuzk_vanilla_span spans[PIECES_MAX];
     for (unsigned i = 0; i < n; i++) {
         char file[32];
         snprintf(file, sizeof file, "vanilla-%u.bincode", k * slots + i);
         files[i] = golden_load(golden_case, file);
-        spans[i] = (cuzk_span){files[i].data, files[i].size};
+        spans[i] = (cuzk_vanilla_span){files[i].data, files[i].size};
         p->ids[i] = ids[k * slots + i];
         golden_hex_at(json, "comm_r", k * slots + i, p->comm_r[i].b);
     }
@@ -385,12 +385,12 @@ static void load_update(cuzk_update_vanilla *v, cuzk_update_statement *s, const 
                                  .comm_d_new = json_digest(json, "comm_d_new")};
     unsigned n = cuzk_proof_partitions(&s->proof);
     cuzk_fixture files[PIECES_MAX];
-    cuzk_span spans[PIECES_MAX];
+    cuzk_vanilla_span spans[PIECES_MAX];
     for (unsigned i = 0; i < n; i++) {
         char file[32];
         snprintf(file, sizeof file, "vanilla-%u.bincode", i);
         files[i] = golden_load(golden_case, file);
-        spans[i] = (cuzk_span){files[i].data, files[i].size};
+        spans[i] = (cuzk_vanilla_span){files[i].data, files[i].size};
     }
     cuzk_error err = {0};
     assert_ok(cuzk_update_vanilla_read(v, &s->proof, spans, n, &err), &err);

@@ -14,7 +14,7 @@ void cuzk_fuzz_one(const uint8_t *data, size_t size)
     }
     unsigned n = data[0] >= 15 ? 2 : 1;
     uint64_t each = (size - 1) / n;
-    cuzk_span spans[2] = {{data + 1, each}, {data + 1 + each, each}};
+    cuzk_vanilla_span spans[2] = {{data + 1, each}, {data + 1 + each, each}};
     cuzk_post_vanilla v;
     cuzk_error err = {0};
     if (cuzk_post_vanilla_read(&v, &proof, spans, n, &err) != CUZK_OK) {

@@ -10,11 +10,11 @@ void cuzk_fuzz_one(const uint8_t *data, size_t size)
         cuzk_registered_proof_get(&proof, CUZK_PROOF_UPDATE, data[0], NULL) != CUZK_OK) {
         return;
     }
-    cuzk_span spans[16];
+    cuzk_vanilla_span spans[16];
     unsigned n = cuzk_update_shape_of(proof.sector).partitions;
     uint64_t each = (size - 1) / n;
     for (unsigned k = 0; k < n; k++) {
-        spans[k] = (cuzk_span){data + 1 + k * each, each};
+        spans[k] = (cuzk_vanilla_span){data + 1 + k * each, each};
     }
     cuzk_update_vanilla v;
     cuzk_error err = {0};
