@@ -36,7 +36,13 @@ static uint32_t insert_n_aux(unsigned arity)
 
 uint32_t cuzk_merkle_open_n_aux(const cuzk_merkle_shape *shape)
 {
-    uint32_t n = cuzk_merkle_index_bits(shape) + cuzk_merkle_n_siblings(shape);
+    return cuzk_merkle_index_bits(shape) + cuzk_merkle_n_siblings(shape) +
+           cuzk_merkle_check_n_aux(shape);
+}
+
+uint32_t cuzk_merkle_check_n_aux(const cuzk_merkle_shape *shape)
+{
+    uint32_t n = 0;
     for (unsigned i = 0; i < shape->n_levels; i++) {
         n += insert_n_aux(shape->arity[i]) + cuzk_poseidon_n_values(shape->arity[i]);
     }

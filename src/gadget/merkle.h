@@ -48,6 +48,9 @@ typedef struct {
     cuzk_num leaf, root;
 } cuzk_merkle_place;
 
+/** Aux variables of cuzk_merkle_check in a Poseidon tree. */
+uint32_t cuzk_merkle_check_n_aux(const cuzk_merkle_shape *shape);
+
 /** Openings whose index bits and siblings are variables already; no public input.
  *
  *  lanes, places: n ≤ CUZK_MERKLE_LANES of each; shape mode: n = 1. */

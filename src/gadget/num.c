@@ -71,13 +71,15 @@ cuzk_num cuzk_num_pick(cuzk_cs *cs, cuzk_bit cond, const cuzk_num *x, const cuzk
 /* ---- numbers to bits --------------------------------------------------------------------------
  */
 
-/* The 255 bits of x; handle of the first. */
-static cuzk_var alloc_num_bits(cuzk_cs *cs, const cuzk_num *x)
+/* The lowest n bits of x; handle of the first. */
+static cuzk_var alloc_num_bits(cuzk_cs *cs, const cuzk_num *x, unsigned n)
 {
     cuzk_var first = 0;
-    for (unsigned i = 0; i < 4; i++) {
-        uint64_t limb = cuzk_cs_is_shape(cs) ? 0 : cuzk_load_u64_le(x->value + 8 * i);
-        cuzk_var v = cuzk_alloc_bits(cs, limb, i < 3 ? 64 : 63, NULL);
+    for (unsigned i = 0; i < n; i += 64) {
+        unsigned here = n - i < 64 ? n - i : 64;
+        uint64_t limb = cuzk_cs_is_shape(cs) ? 0 : cuzk_load_u64_le(x->value + i / 8);
+        limb &= here == 64 ? UINT64_MAX : ((uint64_t)1 << here) - 1;
+        cuzk_var v = cuzk_alloc_bits(cs, limb, here, NULL);
         first = i == 0 ? v : first;
     }
     return first;
@@ -90,16 +92,16 @@ static void put_sum(cuzk_cs *cs, cuzk_matrix side, cuzk_var first, unsigned n)
     }
 }
 
-void cuzk_num_decompose(cuzk_cs *cs, const cuzk_num *x, cuzk_bit out[CUZK_NUM_BITS])
+void cuzk_num_decompose(cuzk_cs *cs, const cuzk_num *x, cuzk_bit *out, unsigned n)
 {
-    cuzk_var first = alloc_num_bits(cs, x);
+    cuzk_var first = alloc_num_bits(cs, x, n);
     if (cuzk_cs_is_shape(cs)) {
-        put_sum(cs, A, first, CUZK_NUM_BITS);
+        put_sum(cs, A, first, n);
         cuzk_cs_plus(cs, B, CUZK_VAR_ONE);
         cuzk_cs_plus(cs, C, x->var);
         cuzk_cs_end_constraint(cs);
     }
-    for (unsigned i = 0; i < CUZK_NUM_BITS; i++) {
+    for (unsigned i = 0; i < n; i++) {
         out[i] = (cuzk_bit){first + i, (x->value[i / 8] >> (i % 8) & 1) != 0};
     }
 }
@@ -112,7 +114,7 @@ static unsigned number_bit(unsigned w, unsigned i)
 
 void cuzk_num_to_words(cuzk_cs *cs, const cuzk_num *x, cuzk_word out[CUZK_SHA256_WORDS])
 {
-    cuzk_var first = alloc_num_bits(cs, x);
+    cuzk_var first = alloc_num_bits(cs, x, CUZK_NUM_BITS);
     if (cuzk_cs_is_shape(cs)) {
         put_sum(cs, C, first, CUZK_NUM_BITS);
         cuzk_cs_minus(cs, C, x->var);

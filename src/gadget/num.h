@@ -18,8 +18,9 @@ cuzk_num cuzk_num_pick(cuzk_cs *cs, cuzk_bit cond, const cuzk_num *x, const cuzk
  *  little-endian bytes of x; the highest bit of byte 31 is the constant 0. */
 void cuzk_num_to_words(cuzk_cs *cs, const cuzk_num *x, cuzk_word out[CUZK_SHA256_WORDS]);
 
-/** The 255 bits of x as new variables, lowest first, checked by a row whose A is the sum. */
-void cuzk_num_decompose(cuzk_cs *cs, const cuzk_num *x, cuzk_bit out[CUZK_NUM_BITS]);
+/** The n ≤ 255 bits of x < 2^n as new variables, lowest first, checked by a row whose A is the sum.
+ */
+void cuzk_num_decompose(cuzk_cs *cs, const cuzk_num *x, cuzk_bit *out, unsigned n);
 
 /** The number of the first 254 bits of eight words in the same order, as a new variable: digests
  *  lose their two highest bits. */

@@ -19,6 +19,7 @@ void cuzk_shape_destroy(cuzk_shape *s)
         free(s->rows[k].code);
     }
     free(s->blocks);
+    free(s->choices);
     free(s->coefs);
     free(s->coefs_r2);
     free(s->is_bit);
@@ -54,13 +55,17 @@ cuzk_row_run cuzk_shape_run(const cuzk_shape *s, uint32_t row, uint32_t end)
     uint32_t copy = (row - b->first_row) / b->n_rows;
     uint32_t within = row - b->first_row - copy * b->n_rows;
     uint32_t n = b->n_rows - within;
+    uint32_t choice = b->n_choice == 0 ? 0 : s->choices[b->first_of_choices + copy];
     return (cuzk_row_run){.stored_row = b->stored_row + within,
                           .n = n < end - row ? n : end - row,
                           .first_input = b->first_input,
                           .end_input = s->n_inputs,
                           .first_aux = b->first_aux,
                           .add_input = copy * b->input_stride,
-                          .add_aux = copy * b->aux_stride};
+                          .add_aux = copy * b->aux_stride,
+                          .first_choice = b->first_choice,
+                          .n_choice = b->n_choice,
+                          .add_choice = choice - b->first_choice};
 }
 
 uint64_t cuzk_shape_n_terms(const cuzk_shape *s, cuzk_matrix matrix)

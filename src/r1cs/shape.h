@@ -32,13 +32,16 @@ typedef struct {
 /* Rows that a circuit repeats are stored once. A block stands for n_copies · n_rows constraints:
  * its stored rows once per copy. Copy k has the variables of copy 0 moved: inputs from first_input
  * up by k·input_stride, aux variables from first_aux up by k·aux_stride; those in front of the
- * block are the same in every copy. Circuits that repeat nothing are one block of one copy. */
+ * block are the same in every copy, but for one range: the n_choice variables from first_choice up
+ * are in copy k those from choices[first_of_choices + k] up. Circuits that repeat nothing are one
+ * block of one copy. */
 typedef struct {
     uint32_t first_row;  /* constraint */
     uint32_t stored_row; /* where its rows begin in cuzk_rows */
     uint32_t n_rows, n_copies;
     uint32_t first_input, input_stride; /* variable numbers, as in the rows */
     uint32_t first_aux, aux_stride;
+    uint32_t first_choice, n_choice, first_of_choices;
 } cuzk_shape_block;
 
 /* Constraints one after the other whose rows lie one after the other. */
@@ -46,7 +49,8 @@ typedef struct {
     uint32_t stored_row; /* of the first */
     uint32_t n;
     uint32_t first_input, end_input, first_aux; /* what moves */
-    uint32_t add_input, add_aux;                /* by how much */
+    uint32_t first_choice, n_choice;
+    uint32_t add_input, add_aux, add_choice; /* by how much, modulo 2^32 */
 } cuzk_row_run;
 
 /* Codes that every dictionary has. */
@@ -61,7 +65,9 @@ struct cuzk_shape {
 
     uint32_t n_blocks, n_stored_rows;
     cuzk_shape_block *blocks; /* ascending, without gaps */
-    cuzk_rows rows[3];        /* indexed by cuzk_matrix */
+    uint32_t n_choices;
+    uint32_t *choices;
+    cuzk_rows rows[3]; /* indexed by cuzk_matrix */
 
     uint32_t n_coefs;
     cuzk_fr *coefs;    /* Montgomery form */
@@ -101,6 +107,9 @@ static inline uint32_t cuzk_row_run_var(const cuzk_row_run *run, uint32_t var)
 {
     if (var >= run->first_aux) {
         return var + run->add_aux;
+    }
+    if (var - run->first_choice < run->n_choice) {
+        return var + run->add_choice;
     }
     return var >= run->first_input && var < run->end_input ? var + run->add_input : var;
 }
@@ -192,6 +201,11 @@ cuzk_var cuzk_shape_repeat(cuzk_shape_builder *builder, const cuzk_shape_stretch
  * ≥ 1. */
 void cuzk_shape_begin_copies(cuzk_shape_builder *builder, uint32_t n_copies);
 void cuzk_shape_end_copies(cuzk_shape_builder *builder);
+
+/** Between the two: the n aux variables from first[0] up, all added in front of the part, are in
+ * copy k the n from first[k] up, which are of the same types. first: one handle per copy. At most
+ * once for a part. */
+void cuzk_shape_choose(cuzk_shape_builder *builder, const cuzk_var *first, uint32_t n);
 
 /** Turn the builder into a shape; the builder is freed in any case.
  *

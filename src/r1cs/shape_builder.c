@@ -137,6 +137,7 @@ void cuzk_shape_builder_destroy(cuzk_shape_builder *b)
     free(b->input_type.data);
     free(b->aux_type.data);
     free(b->parts);
+    free(b->choices.data);
     free(b->coefs);
     free(b->slots);
     free(b);

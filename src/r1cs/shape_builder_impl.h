@@ -24,6 +24,8 @@ struct cuzk_builder_part {
     uint64_t n_copies;
     uint64_t first_row, first_input, first_aux; /* in the circuit, copies counted */
     uint64_t stored_row, stored_input, stored_aux;
+    uint32_t n_choice; /* variables chosen per copy; choices from first_of_choices, one per copy */
+    uint64_t first_of_choices;
 };
 
 struct cuzk_shape_builder {
@@ -37,6 +39,7 @@ struct cuzk_shape_builder {
 
     struct cuzk_builder_part *parts;
     uint32_t n_parts;
+    struct cuzk_builder_words choices; /* indices of aux variables */
 
     cuzk_fr *coefs;
     uint32_t n_coefs, coef_capacity;

@@ -109,6 +109,16 @@ static void fill_blocks(cuzk_shape *s, const cuzk_shape_builder *b)
                                .input_stride = (uint32_t)part_inputs(b, i),
                                .first_aux = (uint32_t)(b->n_inputs + p->first_aux),
                                .aux_stride = (uint32_t)part_aux(b, i)};
+        if (p->n_choice > 0) {
+            cuzk_shape_block *block = &s->blocks[s->n_blocks - 1];
+            block->n_choice = p->n_choice;
+            block->first_of_choices = (uint32_t)p->first_of_choices;
+            block->first_choice = s->n_inputs + b->choices.data[p->first_of_choices];
+        }
+    }
+    s->n_choices = (uint32_t)b->choices.n;
+    for (uint32_t i = 0; i < s->n_choices; i++) {
+        s->choices[i] = s->n_inputs + b->choices.data[i];
     }
 }
 
@@ -146,6 +156,22 @@ static void repeat_blocks(const cuzk_shape *s, uint64_t *map, uint32_t base)
             repeat_bits(map, b->first_input, b->input_stride, b->n_copies);
         }
         repeat_bits(map, b->first_aux - base, b->aux_stride, b->n_copies);
+    }
+}
+
+/* What a density says of the variables that copy 0 chooses holds for those of the other copies. */
+static void repeat_choices(const cuzk_shape *s, uint64_t *aux_density)
+{
+    for (uint32_t i = 0; i < s->n_blocks; i++) {
+        const cuzk_shape_block *b = &s->blocks[i];
+        for (uint32_t k = 1; b->n_choice > 0 && k < b->n_copies; k++) {
+            uint32_t to = s->choices[b->first_of_choices + k] - s->n_inputs;
+            for (uint32_t j = 0; j < b->n_choice; j++) {
+                if (cuzk_bitmap_get(aux_density, b->first_choice - s->n_inputs + j)) {
+                    cuzk_bitmap_set(aux_density, to + j);
+                }
+            }
+        }
     }
 }
 
@@ -189,6 +215,7 @@ static void fill_densities(cuzk_shape *s)
             }
         }
         repeat_blocks(s, aux, s->n_inputs);
+        repeat_choices(s, aux);
     }
     for (uint32_t i = 0; i < s->n_blocks; i++) {
         const cuzk_shape_block *b = &s->blocks[i];
@@ -203,18 +230,20 @@ static void fill_densities(cuzk_shape *s)
 /* ---- the shape ------------------------------------------------------------------------------- */
 
 /* The parts of a shape that are not taken over from the builder. */
-static bool allocate(cuzk_shape *s, uint32_t n_parts)
+static bool allocate(cuzk_shape *s, uint32_t n_parts, uint64_t n_choices)
 {
     size_t n_aux = cuzk_shape_n_aux(s);
     s->blocks = calloc(n_parts, sizeof *s->blocks);
+    s->choices = calloc(n_choices + 1, sizeof *s->choices);
     s->coefs_r2 = malloc(s->n_coefs * sizeof *s->coefs_r2);
     s->is_bit = new_bitmap(s->n_vars);
     s->is_field = new_bitmap(s->n_vars);
     s->b_input_density = new_bitmap(s->n_inputs);
     s->a_aux_density = new_bitmap(n_aux);
     s->b_aux_density = new_bitmap(n_aux);
-    return s->blocks != NULL && s->coefs_r2 != NULL && s->is_bit != NULL && s->is_field != NULL &&
-           s->b_input_density != NULL && s->a_aux_density != NULL && s->b_aux_density != NULL;
+    return s->blocks != NULL && s->choices != NULL && s->coefs_r2 != NULL && s->is_bit != NULL &&
+           s->is_field != NULL && s->b_input_density != NULL && s->a_aux_density != NULL &&
+           s->b_aux_density != NULL;
 }
 
 cuzk_status cuzk_shape_builder_finish(cuzk_shape_builder *b, cuzk_shape **out, cuzk_error *err)
@@ -223,7 +252,9 @@ cuzk_status cuzk_shape_builder_finish(cuzk_shape_builder *b, cuzk_shape **out, c
     cuzk_status status = b->status;
     if (status != CUZK_OK) {
         (void)CUZK_FAIL(err, status, "building a circuit: %s: %s", b->what,
-                        status == CUZK_E_MEMORY ? "out of memory" : "too many");
+                        status == CUZK_E_MEMORY     ? "out of memory"
+                        : status == CUZK_E_ARGUMENT ? "not in front of the part"
+                                                    : "too many");
         goto out;
     }
     if (b->n_inputs + b->n_aux > UINT32_MAX) {
@@ -244,7 +275,7 @@ cuzk_status cuzk_shape_builder_finish(cuzk_shape_builder *b, cuzk_shape **out, c
         s->n_constraints = (uint32_t)b->n_constraints;
         take_rows(s, b);
     }
-    if (s == NULL || !allocate(s, b->n_parts)) {
+    if (s == NULL || !allocate(s, b->n_parts, b->choices.n)) {
         status = CUZK_FAIL(err, CUZK_E_MEMORY, "building a circuit: out of memory");
         goto out;
     }

@@ -117,6 +117,25 @@ void cuzk_shape_begin_copies(cuzk_shape_builder *b, uint32_t n_copies)
     }
 }
 
+void cuzk_shape_choose(cuzk_shape_builder *b, const cuzk_var *first, uint32_t n)
+{
+    struct cuzk_builder_part *p = &b->parts[b->n_parts - 1];
+    if (b->status != CUZK_OK ||
+        !cuzk_builder_reserve(b, &b->choices, p->n_copies, "copies of a part")) {
+        return;
+    }
+    p->n_choice = n;
+    p->first_of_choices = b->choices.n;
+    for (uint64_t k = 0; k < p->n_copies; k++) {
+        uint64_t index = first[k] & ~CUZK_AUX_FLAG;
+        if ((first[k] & CUZK_AUX_FLAG) == 0 || index + n > p->first_aux) {
+            cuzk_builder_failed(b, CUZK_E_ARGUMENT, "variables chosen per copy");
+            return;
+        }
+        b->choices.data[b->choices.n++] = (uint32_t)index;
+    }
+}
+
 /* Count the copies of what one part has added since its count was `first`. */
 static void count_copies(cuzk_shape_builder *b, uint64_t *n, uint64_t first, uint64_t n_copies,
                          uint64_t limit, const char *what)

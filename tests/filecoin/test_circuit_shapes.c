@@ -2,6 +2,7 @@
 /* Circuits against the reference's shapes: counts, densities, fingerprints. */
 #include "filecoin/circuit_porep.h"
 #include "filecoin/circuit_post.h"
+#include "filecoin/circuit_update.h"
 #include "fixtures.h"
 #include "gadget/support.h"
 #include "json_field.h"
@@ -60,11 +61,35 @@ static void test_post(void **state)
     expect_circuits("winning", make_winning, (const char *const[]){"32g", "64g", NULL});
 }
 
+static void test_update(void **state)
+{
+    (void)state;
+    expect_circuits("update", cuzk_update_circuit_shape,
+                    (const char *const[]){"1k", "2k", "4k", "8k", NULL});
+}
+
+/* Every other size; the largest circuits have 130 million rows. Minutes. */
+static void test_nightly(void **state)
+{
+    (void)state;
+    if (getenv("CUZK_NIGHTLY") == NULL) {
+        print_message("skipped: CUZK_NIGHTLY is not set\n");
+        skip();
+    }
+    expect_circuits("porep", cuzk_porep_circuit_shape,
+                    (const char *const[]){"4k", "16k", "32k", "8m", "512m", "32g", "64g", NULL});
+    expect_circuits("window", make_window, (const char *const[]){"32g", "64g", NULL});
+    expect_circuits("update", cuzk_update_circuit_shape,
+                    (const char *const[]){"16k", "32k", "8m", "512m", "32g", "64g", NULL});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_porep),
         cmocka_unit_test(test_post),
+        cmocka_unit_test(test_update),
+        cmocka_unit_test(test_nightly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

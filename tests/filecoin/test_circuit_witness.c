@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 #include "filecoin/circuit_porep.h"
 #include "filecoin/circuit_post.h"
+#include "filecoin/circuit_update.h"
 #include "gadget/support.h"
 #include "golden_case.h"
 #include "r1cs/satisfy.h"
@@ -124,6 +125,46 @@ static void post_case(const char *name)
     cuzk_test_fixture_free(&f);
 }
 
+/* ---- update ---------------------------------------------------------------------------------- */
+
+static void update_case(const char *name)
+{
+    cuzk_error err = {0};
+    cuzk_fixture f = golden_load(name, "expected.json"), pieces[PIECES_MAX];
+    const char *json = (const char *)f.data;
+    cuzk_update_statement st = {.proof = golden_proof(json, CUZK_PROOF_UPDATE)};
+    json_hex(json, "comm_r_old", st.comm_r_old.b, 32);
+    json_hex(json, "comm_d_new", st.comm_d_new.b, 32);
+    json_hex(json, "comm_r_new", st.comm_r_new.b, 32);
+    cuzk_span spans[PIECES_MAX];
+    unsigned n = cuzk_update_shape_of(st.proof.sector).partitions;
+    assert_true(n <= PIECES_MAX);
+    for (unsigned i = 0; i < n; i++) {
+        char file[32];
+        snprintf(file, sizeof file, "vanilla-%u.bincode", i);
+        pieces[i] = golden_load(name, file);
+        spans[i] = (cuzk_span){pieces[i].data, pieces[i].size};
+    }
+    cuzk_shape *s = NULL;
+    cuzk_update_vanilla v;
+    assert_ok(cuzk_update_circuit_shape(&s, st.proof.sector, &err), &err);
+    assert_ok(cuzk_update_vanilla_read(&v, &st.proof, spans, n, &err), &err);
+    for (unsigned k = 0; k < n; k++) {
+        cuzk_witness *w[2];
+        for (int i = 0; i < 2; i++) {
+            assert_ok(cuzk_update_circuit_witness(&w[i], s, &v, &st, k, pools[i], &err), &err);
+        }
+        expect_same(w[0], w[1]);
+        expect_witness(s, w[0], json, k);
+        cuzk_witness_destroy(w[0]);
+        cuzk_witness_destroy(w[1]);
+        cuzk_test_fixture_free(&pieces[k]);
+    }
+    cuzk_update_vanilla_clear(&v);
+    cuzk_shape_destroy(s);
+    cuzk_test_fixture_free(&f);
+}
+
 /* ---- tests ----------------------------------------------------------------------------------- */
 
 /* The cases of a list ended by NULL; those that are not at hand are named and left out. */
@@ -153,6 +194,12 @@ static void test_post(void **state)
                              "window-8m-3sectors-24", "winning-8m-23", NULL});
 }
 
+static void test_update(void **state)
+{
+    (void)state;
+    run_cases(update_case, (const char *const[]){"vector-update-2k", "update-2k-6", NULL});
+}
+
 /* Larger inputs: minutes. */
 static void test_nightly(void **state)
 {
@@ -164,6 +211,8 @@ static void test_nightly(void **state)
     run_cases(porep_case, (const char *const[]){"porep-2k-synth-20", "porep-2k-v1-21",
                                                 "porep-2k-ni-22", "porep-4k-13", "porep-16k-11",
                                                 "porep-32k-12", "porep-8m-2", NULL});
+    run_cases(update_case,
+              (const char *const[]){"update-16k-14", "update-32k-15", "update-8m-25", NULL});
 }
 
 int main(void)
@@ -171,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_porep),
         cmocka_unit_test(test_post),
+        cmocka_unit_test(test_update),
         cmocka_unit_test(test_nightly),
     };
     cuzk_error err = {0};

@@ -415,8 +415,16 @@ static cuzk_shape *part_circuit(bool copies)
     term(b, CUZK_MATRIX_A, shared[0], 3);
     term(b, CUZK_MATRIX_C, shared[2], 5);
     cuzk_shape_end_constraint(b);
+    cuzk_var chosen[COPIES];
+    for (int copy = 0; copy < COPIES; copy++) {
+        for (int i = 0; i < 3 * (copy % 2) + 2; i++) {
+            cuzk_var v = cuzk_shape_add_aux(b, i % 2 == 0 ? CUZK_VAR_BIT : CUZK_VAR_FIELD);
+            chosen[copy] = i == 0 ? v : chosen[copy];
+        }
+    }
     if (copies) {
         cuzk_shape_begin_copies(b, COPIES);
+        cuzk_shape_choose(b, chosen, 2);
     }
     for (int copy = 0; copy < (copies ? 1 : COPIES); copy++) {
         cuzk_var in = cuzk_shape_add_input(b, CUZK_VAR_FIELD), own[PART_AUX];
@@ -427,6 +435,7 @@ static cuzk_shape *part_circuit(bool copies)
             term(b, i % 2 == 0 ? CUZK_MATRIX_A : CUZK_MATRIX_B, in, 1);
             term(b, CUZK_MATRIX_B, own[i / 2], 1);
             term(b, CUZK_MATRIX_C, CUZK_VAR_ONE, i);
+            term(b, i < 40 ? CUZK_MATRIX_C : CUZK_MATRIX_A, chosen[copy] + (i >= 40), 1);
             cuzk_shape_end_constraint(b);
         }
     }
@@ -510,6 +519,20 @@ static void test_copies_bad_handle(void **state)
     }
 }
 
+/* Variables that are chosen per copy stand in front of the part. */
+static void test_copies_bad_choice(void **state)
+{
+    (void)state;
+    cuzk_shape_builder *b = builder();
+    cuzk_var v = cuzk_shape_add_aux(b, CUZK_VAR_BIT);
+    cuzk_shape_begin_copies(b, 2);
+    cuzk_var first[2] = {v, v + 1};
+    cuzk_shape_choose(b, first, 1);
+    cuzk_shape_end_copies(b);
+    cuzk_shape *s = NULL;
+    assert_int_equal(cuzk_shape_builder_finish(b, &s, NULL), CUZK_E_ARGUMENT);
+}
+
 /* Counts beyond the numbering are refused, not wrapped. */
 static void test_copies_too_many(void **state)
 {
@@ -535,6 +558,7 @@ int main(void)
         cmocka_unit_test(test_repeat),
         cmocka_unit_test(test_copies),
         cmocka_unit_test(test_copies_bad_handle),
+        cmocka_unit_test(test_copies_bad_choice),
         cmocka_unit_test(test_copies_too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
