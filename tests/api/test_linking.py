@@ -52,6 +52,16 @@ def test_static_library_exports(cuzk):
     assert not others or harness.SANITIZED, others
 
 
+def test_libc_of_debian_12(cuzk):
+    """Nothing newer than the C library of Debian 12 is asked for."""
+    if shutil.which("readelf") is None or harness.SANITIZED or harness.EMULATOR:
+        raise Skip("no readelf, or a sanitizer build")
+    for name in ("cuzk", "src/api/libcuzk.so"):
+        found = re.findall(r"GLIBC_(\d+)\.(\d+)", harness.run(["readelf", "-V", os.path.join(cuzk.build, name)]).out)
+        newest = max((int(a), int(b)) for a, b in found)
+        assert newest <= (2, 36), (name, newest)
+
+
 def test_soname(cuzk):
     out = harness.run(["objdump", "-p", library(cuzk, "libcuzk.so")]).out
     assert re.search(r"SONAME\s+libcuzk\.so\.0\n", out), out

@@ -202,6 +202,14 @@ def test_input_shrinks(cuzk):
         if "--json" in args:
             assert json.loads(out) == {"ok": False, "status": "E_FILE", "error": text}, out
         assert cuzk.names() == ["k.zkey"], cuzk.names()
+    # a .params, whose points are decoded while it is opened for a proof: check reads it in pieces
+    params = read(cuzk.fixture("groth/inputs300/circuit.params"))
+    path = cuzk.write("k.params", params)
+    held = Held(cuzk, path, "check", "k.params", "--progress")
+    os.truncate(path, 4096)
+    code, out, err = held.release()
+    assert code == 1 and '"k.params": the file was shortened' in err, (code, out, err)
+    os.unlink(path)
     # replaced by another file of the same name: the old one stays mapped, and proves
     path = cuzk.write("k.zkey", data)
     held = Held(cuzk, path, "prove", "k.zkey", wtns, "p.json", "pub.json", "--progress")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* .zkey, and all section files: fixtures read, every count field and length damaged in turn,
- * sections in other orders, truncations, holes. BC-nnn: cases from the field, see docs/formats.md.
+ * sections in other orders, truncations, holes. BC-nnn: cases from the field, see docs/cases.md.
  */
 #define _GNU_SOURCE
 #include "base/map_file.h"

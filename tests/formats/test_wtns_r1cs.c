@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* .wtns and .r1cs: values and constraints checked, every count damaged in turn, custom gates, files
- * written back to the byte. BC-nnn: cases from the field, see docs/formats.md. */
+ * written back to the byte. BC-nnn: cases from the field, see docs/cases.md. */
 #include "formats/r1cs_file.h"
 #include "formats/wtns.h"
 #include "section_edit.h"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The scripts of make check and make coverage: what is not run, or not covered, is said."""
-import os, shutil, sys
+import os, re, shutil, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 import harness
 from harness import Skip
@@ -90,6 +90,27 @@ def test_coverage_counts(cuzk):
         assert lines["src/shared.h"][4] and all(lines["src/a.c"].values()), lines
     finally:
         c.TOP = top
+
+
+def test_index_of_cases(cuzk):
+    """docs/cases.md names tests that exist, and every case that a test names."""
+    with open(os.path.join(harness.TOP, "docs", "cases.md")) as f:
+        text = f.read()
+    rows = dict(re.findall(r"^\| (BC-\d+) \|(.*)$", text, re.M))
+    assert len(rows) >= 36 and list(rows) == sorted(rows), list(rows)
+    named = re.findall(r"`([\w/]+\.\w+)`: ((?:\w+(?: \([^)]*\))?(?:, )?)+)", text)
+    assert len(named) > 60, len(named)
+    for path, tests in named:
+        with open(os.path.join(harness.TOP, "tests", path)) as f:
+            source = f.read()
+        for test in re.findall(r"\b(?:test_\w+|write\w+|bothWays)", tests):
+            assert re.search(r"(def|void|function) %s\(" % test, source), "%s has no %s" % (path, test)
+    for folder, _, files in os.walk(os.path.join(harness.TOP, "tests")):
+        for name in files:
+            if name.endswith((".c", ".py", ".mjs")) and "filecoin" not in folder:
+                with open(os.path.join(folder, name)) as f:
+                    for case in set(re.findall(r"BC-\d\d\d", f.read())):
+                        assert case in rows, "%s: %s is not in docs/cases.md" % (name, case)
 
 
 if __name__ == "__main__":
