@@ -36,6 +36,7 @@ struct cuzk_key {
     cuzk_shape *shape;  /* of a .params; NULL for a .zkey */
     cuzk_prover *prover;
     uint32_t n_constraints;
+    char *path;      /* for messages; NULL for a key from memory */
     char *r1cs_path; /* of a .zkey: the circuit, for messages; NULL if not given */
     cuzk_bytes r1cs; /* the same in memory */
 };

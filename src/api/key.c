@@ -76,7 +76,7 @@ static cuzk_status open_params(const cuzk_ctx *ctx, cuzk_key *key, const cuzk_ke
 
 /* Take over *input and open what it holds; *input belongs to the key afterwards, or is closed. */
 static cuzk_status open_key(const cuzk_ctx *ctx, cuzk_key **key, cuzk_input *input,
-                            const cuzk_key_options *options, cuzk_error *err)
+                            const char *path, const cuzk_key_options *options, cuzk_error *err)
 {
     cuzk_key_options o = CUZK_KEY_OPTIONS_INIT;
     cuzk_status status = cuzk_api_options(&o, sizeof o, options, "cuzk_key_options", err);
@@ -87,6 +87,7 @@ static cuzk_status open_key(const cuzk_ctx *ctx, cuzk_key **key, cuzk_input *inp
                                  : CUZK_FAIL(err, CUZK_E_MEMORY, "opening a key: out of memory");
     }
     made->input = *input;
+    made->path = path != NULL ? strdup(path) : NULL; /* without it messages say less */
     cuzk_format format = cuzk_format_detect(input->data, input->size);
     if (format == CUZK_FORMAT_PARAMS || format == CUZK_FORMAT_BELLPERSON) {
         status = open_params(ctx, made, &o, err);
@@ -110,7 +111,7 @@ cuzk_status cuzk_key_open_file(const cuzk_ctx *ctx, cuzk_key **key, const char *
     CUZK_API_NOT_NULL(err, path);
     cuzk_input input;
     CUZK_TRY(cuzk_input_open_file(&input, path, err));
-    cuzk_status status = open_key(ctx, key, &input, options, err);
+    cuzk_status status = open_key(ctx, key, &input, path, options, err);
     cuzk_error_prefix(err, "reading key \"%s\"", path);
     return status;
 }
@@ -124,7 +125,7 @@ cuzk_status cuzk_key_open(const cuzk_ctx *ctx, cuzk_key **key, const void *data,
     CUZK_API_NOT_NULL(err, data);
     cuzk_input input;
     CUZK_TRY(cuzk_input_open(&input, data, n_bytes, err));
-    cuzk_status status = open_key(ctx, key, &input, options, err);
+    cuzk_status status = open_key(ctx, key, &input, NULL, options, err);
     cuzk_error_prefix(err, "reading the key");
     return status;
 }
@@ -135,6 +136,7 @@ void cuzk_key_close(cuzk_key *key)
         cuzk_prover_destroy(key->prover);
         cuzk_shape_destroy(key->shape);
         cuzk_input_close(&key->input);
+        free(key->path);
         free(key->r1cs_path);
         free(key);
     }

@@ -78,10 +78,25 @@ static cuzk_status run_prover(const cuzk_ctx *ctx, cuzk_proof *proof, const cuzk
     return status;
 }
 
-/* The part of a proof that does not come from the prover's arithmetic. */
+/* Put in front of an error which of the two inputs it is about. */
+static void blame(cuzk_status status, const cuzk_key *key, const char *witness_path,
+                  cuzk_error *err)
+{
+    if (status == CUZK_E_FORMAT || status == CUZK_E_INVALID_PROOF) {
+        if (key->path != NULL) {
+            cuzk_error_prefix(err, "key \"%s\"", key->path);
+        }
+    } else if (status == CUZK_E_UNSATISFIED && witness_path != NULL) {
+        cuzk_error_prefix(err, "witness \"%s\"", witness_path);
+    }
+}
+
+/* The part of a proof that does not come from the prover's arithmetic. witness_path: for messages,
+ * NULL for a witness from memory. */
 static cuzk_status prove_input(const cuzk_ctx *ctx, cuzk_proof **out, const cuzk_key *key,
-                               const cuzk_input *input, const cuzk_blinding *blinding,
-                               const cuzk_prove_options *options, cuzk_error *err)
+                               const cuzk_input *input, const char *witness_path,
+                               const cuzk_blinding *blinding, const cuzk_prove_options *options,
+                               cuzk_error *err)
 {
     cuzk_prove_options o = CUZK_PROVE_OPTIONS_INIT;
     CUZK_TRY(cuzk_api_options(&o, sizeof o, options, "cuzk_prove_options", err));
@@ -89,9 +104,14 @@ static cuzk_status prove_input(const cuzk_ctx *ctx, cuzk_proof **out, const cuzk
     uint32_t n_vars = cuzk_prover_n_vars(key->prover);
     uint32_t n_inputs = cuzk_prover_n_inputs(key->prover);
     cuzk_witness *witness = NULL;
-    CUZK_TRY(cuzk_api_witness(&witness, ctx, input, cuzk_prover_curve(key->prover), n_vars,
-                              n_inputs, err));
-    cuzk_status status = CUZK_OK;
+    cuzk_status status = cuzk_api_witness(&witness, ctx, input, cuzk_prover_curve(key->prover),
+                                          n_vars, n_inputs, err);
+    if (status != CUZK_OK) {
+        if (witness_path != NULL) {
+            cuzk_error_prefix(err, "witness \"%s\"", witness_path);
+        }
+        return status;
+    }
     cuzk_proof *proof = calloc(1, sizeof *proof);
     uint8_t *values = malloc((size_t)n_inputs * 32);
     if (proof == NULL || values == NULL) {
@@ -106,6 +126,7 @@ static cuzk_status prove_input(const cuzk_ctx *ctx, cuzk_proof **out, const cuzk
     proof->stats.n_bits = n_vars - witness->n_field;
     add_stage(&proof->stats, "witness", cuzk_now_ns() - begin);
     status = run_prover(ctx, proof, key, witness, blinding, &o, err);
+    blame(status, key, witness_path, err);
     proof->stats.total_ns = cuzk_now_ns() - begin;
 out:
     cuzk_witness_destroy(witness);
@@ -128,7 +149,7 @@ cuzk_status cuzk_prove(const cuzk_ctx *ctx, cuzk_proof **proof, const cuzk_key *
     CUZK_API_NOT_NULL(err, witness);
     cuzk_input input;
     CUZK_TRY(cuzk_input_open(&input, witness, witness_bytes, err));
-    return prove_input(ctx, proof, key, &input, NULL, options, err);
+    return prove_input(ctx, proof, key, &input, NULL, NULL, options, err);
 }
 
 cuzk_status cuzk_prove_file(const cuzk_ctx *ctx, cuzk_proof **proof, const cuzk_key *key,
@@ -142,11 +163,8 @@ cuzk_status cuzk_prove_file(const cuzk_ctx *ctx, cuzk_proof **proof, const cuzk_
     CUZK_API_NOT_NULL(err, witness_path);
     cuzk_input input;
     CUZK_TRY(cuzk_input_open_file(&input, witness_path, err));
-    cuzk_status status = prove_input(ctx, proof, key, &input, NULL, options, err);
+    cuzk_status status = prove_input(ctx, proof, key, &input, witness_path, NULL, options, err);
     cuzk_input_close(&input);
-    if (status != CUZK_E_CANCELLED) {
-        cuzk_error_prefix(err, "witness \"%s\"", witness_path);
-    }
     return status;
 }
 
@@ -171,7 +189,7 @@ cuzk_status cuzk_prove_with_fixed_rs_for_tests(const cuzk_ctx *ctx, cuzk_proof *
     memcpy(blinding.s, s, sizeof blinding.s);
     cuzk_input input;
     CUZK_TRY(cuzk_input_open(&input, witness, witness_bytes, err));
-    cuzk_status status = prove_input(ctx, proof, key, &input, &blinding, options, err);
+    cuzk_status status = prove_input(ctx, proof, key, &input, NULL, &blinding, options, err);
     cuzk_wipe(&blinding, sizeof blinding);
     return status;
 }
