@@ -74,9 +74,22 @@ static const cuzk_cli_command *find_command(const char *name)
     return NULL;
 }
 
+/* The command of two words, such as "verify porep"; NULL when there is none. */
+static const cuzk_cli_command *find_command_of_two(const char *first, const char *second)
+{
+    size_t n = strlen(first);
+    for (const cuzk_cli_command *c = cuzk_cli_commands; c->name != NULL; c++) {
+        if (strncmp(c->name, first, n) == 0 && c->name[n] == ' ' &&
+            strcmp(c->name + n + 1, second) == 0) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
 static int unknown_command(const char *word)
 {
-    enum { COMMANDS_MAX = 16 };
+    enum { COMMANDS_MAX = 32 };
     const char *names[COMMANDS_MAX + 1] = {NULL};
     size_t n = 0;
     for (const cuzk_cli_command *c = cuzk_cli_commands; c->name != NULL && n < COMMANDS_MAX; c++) {
@@ -140,9 +153,14 @@ int cuzk_cli_help(cuzk_cli_args *args)
         print_help();
         return CUZK_EXIT_OK;
     }
-    const cuzk_cli_command *c = find_command(args->positional[0]);
+    const char *first = args->positional[0];
+    const char *second = args->n_positional > 1 ? args->positional[1] : "";
+    const cuzk_cli_command *c =
+        args->n_positional > 1 ? find_command_of_two(first, second) : find_command(first);
     if (c == NULL) {
-        return unknown_command(args->positional[0]);
+        char word[80];
+        snprintf(word, sizeof word, "%.38s%s%.38s", first, second[0] != '\0' ? " " : "", second);
+        return unknown_command(word);
     }
     print_command_help(c);
     return CUZK_EXIT_OK;
@@ -329,9 +347,18 @@ static int parse_option(cuzk_cli_args *args, int argc, const char *const *argv, 
     return CUZK_EXIT_OK;
 }
 
-/* The command that a word names. "--version" is the one option that is a command. */
-static int take_command(cuzk_cli_args *args, const char *word)
+/* The command that argv[*i] names, or two words together; *i moves over the second. "--version" is
+ * the one option that is a command. */
+static int take_command(cuzk_cli_args *args, int argc, const char *const *argv, int *i)
 {
+    const char *word = argv[*i];
+    if (*i + 1 < argc) {
+        args->command = find_command_of_two(word, argv[*i + 1]);
+    }
+    if (args->command != NULL) {
+        (*i)++;
+        return CUZK_EXIT_OK;
+    }
     args->command = find_command(strcmp(word, "--version") == 0 ? "version" : word);
     return args->command != NULL ? CUZK_EXIT_OK : unknown_command(word);
 }
@@ -348,7 +375,7 @@ static int parse(cuzk_cli_args *args, int argc, const char *const *argv, const c
         if (is_option && strcmp(text, "--") == 0) {
             options_over = true;
         } else if (args->command == NULL && (!is_option || strcmp(text, "--version") == 0)) {
-            code = take_command(args, text);
+            code = take_command(args, argc, argv, &i);
         } else if (is_option) {
             code = parse_option(args, argc, argv, &i, help);
         } else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Contracts inside the command line: the table of commands, parsed arguments, output.
  *
- * The program uses the library through cuzk.h only. Every command is one row of a table from which
+ * The program uses the library through cuzk.h and cuzk_filecoin.h only. Every command is one row of a table from which
  * parsing, --help, and the check of docs/cli.md are made. Exit codes: 0 success, 1 invalid or
  * failed, 2 usage. */
 #ifndef CUZK_CLI_CLI_H
@@ -26,7 +26,7 @@ typedef struct {
 typedef struct cuzk_cli_args cuzk_cli_args;
 
 typedef struct {
-    const char *name;
+    const char *name; /* one word, or two with a space: the second follows the first directly */
     const char *args; /* positional arguments as in the help */
     const char *summary;
     const char *details; /* further lines for the command's own help */
@@ -172,6 +172,10 @@ void cuzk_cli_json_close(cuzk_cli_json *json, char bracket);
 /* The commands' bodies and options. */
 int cuzk_cli_prove(cuzk_cli_args *args);
 int cuzk_cli_verify(cuzk_cli_args *args);
+int cuzk_cli_verify_porep(cuzk_cli_args *args);
+int cuzk_cli_verify_snap(cuzk_cli_args *args);
+int cuzk_cli_verify_window(cuzk_cli_args *args);
+int cuzk_cli_verify_winning(cuzk_cli_args *args);
 int cuzk_cli_setup(cuzk_cli_args *args);
 int cuzk_cli_inspect(cuzk_cli_args *args);
 int cuzk_cli_check(cuzk_cli_args *args);

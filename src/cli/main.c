@@ -30,6 +30,75 @@ static const cuzk_cli_option verify_options[] = {
     OPTION_END,
 };
 
+/* Fields of a request (cuzk_filecoin.h): the option is the field's name with dashes. */
+#define OPTION_REQUEST                                                                             \
+    {                                                                                              \
+        "--request", NULL, "FILE", "fields from a JSON object"                                     \
+    }
+#define OPTIONS_OF_EVERY_KIND                                                                      \
+    {"--registered-proof", NULL, "N", "the chain's number of the proof"},                          \
+        {"--sector-size", NULL, "SIZE", "to compare with it; or a test size: \"4KiB\", \"8m\""},   \
+        {"--miner-id", NULL, "N", "actor number, or its address f0..., t0..."},                    \
+    {                                                                                              \
+        "--sector-number", NULL, "N", "of the sector"                                              \
+    }
+#define OPTION_VK                                                                                  \
+    {                                                                                              \
+        "--vk", NULL, "FILE", ".vk or .params (default: in the folder of parameter files)"         \
+    }
+#define OPTION_FIELD(name, text)                                                                   \
+    {                                                                                              \
+        name, NULL, "HEX", text                                                                    \
+    }
+
+static const cuzk_cli_option verify_porep_options[] = {
+    OPTION_REQUEST,
+    OPTIONS_OF_EVERY_KIND,
+    OPTION_FIELD("--ticket", "sealing randomness"),
+    OPTION_FIELD("--seed", "interactive randomness"),
+    OPTION_FIELD("--comm-d", "commitment to the data (unsealed CID)"),
+    OPTION_FIELD("--comm-r", "commitment to the replica (sealed CID)"),
+    OPTION_VK,
+    OPTION_ALLOW_TEST_KEY,
+    OPTION_END,
+};
+
+static const cuzk_cli_option verify_snap_options[] = {
+    OPTION_REQUEST,
+    OPTIONS_OF_EVERY_KIND,
+    OPTION_FIELD("--comm-r-old", "commitment to the old replica"),
+    OPTION_FIELD("--comm-r-new", "commitment to the new replica"),
+    OPTION_FIELD("--comm-d-new", "commitment to the new data"),
+    OPTION_VK,
+    OPTION_ALLOW_TEST_KEY,
+    OPTION_END,
+};
+
+static const cuzk_cli_option verify_window_options[] = {
+    OPTION_REQUEST,
+    OPTIONS_OF_EVERY_KIND,
+    OPTION_FIELD("--randomness", "of the challenge"),
+    OPTION_FIELD("--comm-r", "of the sector, when there is only one"),
+    {"--partition-index", NULL, "N", "of the first partition (default 0)"},
+    OPTION_VK,
+    OPTION_ALLOW_TEST_KEY,
+    OPTION_END,
+};
+
+static const cuzk_cli_option verify_winning_options[] = {
+    OPTION_REQUEST,
+    OPTIONS_OF_EVERY_KIND,
+    OPTION_FIELD("--randomness", "of the challenge"),
+    OPTION_FIELD("--comm-r", "of the sector"),
+    OPTION_VK,
+    OPTION_ALLOW_TEST_KEY,
+    OPTION_END,
+};
+
+#define VERIFY_FILECOIN_DETAILS                                                                    \
+    "PROOF: 192 bytes a partition, raw, hexadecimal, base64, or JSON with a member \"proof\".\n"   \
+    "What is proved is given by options, or by the same names in a JSON file, with _ for -."
+
 static const cuzk_cli_option setup_options[] = {
     {"--vkey", NULL, "FILE", "also write snarkjs' verification_key.json of KEY"},
     {"--params", NULL, "FILE", "also write bellperson's .params (bls12381)"},
@@ -80,6 +149,17 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      "VKEY is a verification_key.json, a .vk, or a proving key; PUBLIC a public.json; PROOF a\n"
      "proof.json or 192 bytes. Several pairs are checked at once.",
      3, 20001, verify_options, cuzk_cli_verify, "the exit code tells the result"},
+    {"verify porep", "PROOF", "check a Filecoin proof of replication from chain-side data",
+     VERIFY_FILECOIN_DETAILS, 1, 1, verify_porep_options, cuzk_cli_verify_porep,
+     "the exit code tells the result"},
+    {"verify snap", "PROOF", "the same for a sector update (SnapDeals)", VERIFY_FILECOIN_DETAILS, 1,
+     1, verify_snap_options, cuzk_cli_verify_snap, "the exit code tells the result"},
+    {"verify window", "PROOF", "the same for a Window PoSt",
+     VERIFY_FILECOIN_DETAILS
+     "\nSeveral sectors: \"sectors\": [{\"sector_number\": N, \"comm_r\": HEX}, ...] in that file.",
+     1, 1, verify_window_options, cuzk_cli_verify_window, "the exit code tells the result"},
+    {"verify winning", "PROOF", "the same for a Winning PoSt", VERIFY_FILECOIN_DETAILS, 1, 1,
+     verify_winning_options, cuzk_cli_verify_winning, "the exit code tells the result"},
     {"setup", "CIRCUIT [KEY]", "make keys for a circuit from fresh randomness",
      "CIRCUIT is a .r1cs, KEY the .zkey to write. The secret values are wiped, but whoever runs\n"
      "this could have kept them and forge proofs: keys for real use come from a ceremony.",
@@ -104,7 +184,7 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      "array of base64 strings, one a sector or partition. The proof is valid and checked in full;\n"
      "of the sector only what the proof opens is ever made.",
      2, 2, gen_vanilla_options, cuzk_cli_gen_vanilla, "the vanilla proof is written"},
-    {"help", "[COMMAND]", "this text, or help on one command", NULL, 0, 1, NULL, cuzk_cli_help,
+    {"help", "[COMMAND]", "this text, or help on one command", NULL, 0, 2, NULL, cuzk_cli_help,
      NULL},
     {"version", "", "version, threads and CPU path", NULL, 0, 0, NULL, cuzk_cli_version, NULL},
     {NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL},

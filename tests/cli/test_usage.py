@@ -4,7 +4,8 @@ import os
 import harness
 from harness import Skip
 
-COMMANDS = ["prove", "verify", "setup", "inspect", "check", "export", "bench", "gen-vanilla", "help", "version"]
+COMMANDS = ["prove", "verify", "verify porep", "verify snap", "verify window", "verify winning", "setup", "inspect",
+            "check", "export", "bench", "gen-vanilla", "help", "version"]
 
 
 def test_no_command(cuzk):
@@ -72,9 +73,9 @@ def test_help(cuzk):
     assert text == cuzk.ok("--help").out == cuzk.ok("-h").out
     for command in COMMANDS:
         assert "\n  %s " % command in text, command
-        own = cuzk.ok("help", command).out
+        own = cuzk.ok("help", *command.split()).out
         assert own.startswith("usage: cuzk %s" % command), own
-        assert own == cuzk.ok(command, "--help").out
+        assert own == cuzk.ok(*command.split(), "--help").out
         assert "exit codes: 0 success, 1 invalid or failed, 2 usage" in own
     cuzk.fails(2, 'did you mean "setup"', "help", "setpu")
 
@@ -84,7 +85,7 @@ def test_docs_name_every_option(cuzk):
         docs = f.read()
     for command in COMMANDS:
         assert "cuzk %s" % command in docs, command
-        for line in cuzk.ok("help", command).out.splitlines():
+        for line in cuzk.ok("help", *command.split()).out.splitlines():
             for word in line.split():
                 if line.startswith("  -") and word.startswith("--"):
                     assert "`%s" % word in docs, "docs/cli.md does not name %s of %s" % (word, command)

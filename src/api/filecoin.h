@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the sources behind cuzk_filecoin.h share: the request, and the job that it becomes when all
+ * of its fields are there and fit together. */
+#ifndef CUZK_API_FILECOIN_H
+#define CUZK_API_FILECOIN_H
+
+#include "api/api.h"
+#include "cuzk_filecoin.h"
+#include "filecoin/statement.h"
+
+/* Fields that are numbers, then those that are 32 bytes. */
+typedef enum {
+    CUZK_FIELD_REGISTERED_PROOF,
+    CUZK_FIELD_SECTOR_SIZE,
+    CUZK_FIELD_MINER_ID,
+    CUZK_FIELD_SECTOR_NUMBER,
+    CUZK_FIELD_PARTITION_INDEX,
+    CUZK_FIELD_TICKET,
+    CUZK_FIELD_SEED,
+    CUZK_FIELD_RANDOMNESS,
+    CUZK_FIELD_COMM_R,
+    CUZK_FIELD_COMM_D,
+    CUZK_FIELD_COMM_R_OLD,
+    CUZK_FIELD_COMM_R_NEW,
+    CUZK_FIELD_COMM_D_NEW,
+    CUZK_FIELD_COUNT
+} cuzk_field_id;
+
+struct cuzk_filecoin_request {
+    cuzk_proof_kind kind;
+    uint32_t given; /* bit i: field i is set */
+    uint64_t numbers[CUZK_FIELD_TICKET];
+    uint8_t bytes[CUZK_FIELD_COUNT][32]; /* from CUZK_FIELD_TICKET on */
+    /* PoSt: sectors in their order; two arrays of n_sectors */
+    uint64_t *sector_ids;
+    cuzk_digest *comm_r;
+    uint32_t n_sectors, capacity;
+};
+
+static inline bool cuzk_request_has(const cuzk_filecoin_request *request, cuzk_field_id field)
+{
+    return (request->given >> field & 1) != 0;
+}
+
+/** Name of a field: "comm_r". */
+const char *cuzk_request_field_name(cuzk_field_id field);
+
+/** Fail with E_ARGUMENT naming the field unless it is set. */
+cuzk_status cuzk_request_need(const cuzk_filecoin_request *request, cuzk_field_id field,
+                              cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** The registered proof of a request, compared with its sector size. Errors: as
+ *  cuzk_filecoin_request_partitions. */
+cuzk_status cuzk_request_proof(cuzk_registered_proof *out, const cuzk_filecoin_request *request,
+                               cuzk_error *err) CUZK_WARN_UNUSED;
+
+/* A request that is complete: what its circuits state. Points into itself: not to be copied. */
+typedef struct {
+    cuzk_registered_proof proof;
+    unsigned n_partitions;
+    unsigned n_values; /* public inputs of a partition */
+    union {
+        cuzk_porep_statement porep;
+        cuzk_update_statement update;
+        /* of all partitions together; the views that a partition has are made when it is asked for.
+         * sector_ids and comm_r: of the request, or `one` */
+        cuzk_post_statement post;
+    } u;
+    uint32_t n_sectors;
+    uint64_t one_id;
+    cuzk_digest one_comm_r;
+} cuzk_filecoin_job;
+
+/** Make the job of a request, which it borrows from. Errors: as cuzk_filecoin_request_partitions.
+ */
+cuzk_status cuzk_filecoin_job_init(cuzk_filecoin_job *out, const cuzk_filecoin_request *request,
+                                   cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** The statement of partition k of a PoSt job: its own sectors. */
+cuzk_post_statement cuzk_filecoin_job_post(const cuzk_filecoin_job *job, unsigned k);
+
+/** Public inputs of partition k: n_values values. */
+void cuzk_filecoin_job_public_inputs(cuzk_digest *out, const cuzk_filecoin_job *job, unsigned k);
+
+/** Whether the verifying key is the one that the network's setup made for a circuit; a size without
+ *  published files has none. out: written on success. Errors: E_MEMORY. */
+cuzk_status cuzk_filecoin_vk_is_published(bool *out, const cuzk_vk *vk,
+                                          const cuzk_registered_proof *proof,
+                                          cuzk_error *err) CUZK_WARN_UNUSED;
+
+#endif

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Filecoin's proofs on the command line: golden proofs against chain-side data."""
+import base64, json
+import harness
+from harness import read
+
+WARNING = "is a test key: its proofs prove nothing"
+
+
+def expected(cuzk, case):
+    return json.loads(read(cuzk.fixture("cases/%s/expected.json" % case)))
+
+
+def miner(e):
+    value = 0
+    for i, b in enumerate(bytes.fromhex(e["prover_id"])):
+        value |= (b & 127) << 7 * i
+        if b < 128:
+            return value
+
+
+def statement(cuzk, case):
+    """The kind as the command line calls it, and the fields of a request."""
+    e = expected(cuzk, case)
+    if e["kind"] == "porep":
+        fields = {"registered_proof": e["registered_seal_proof"], "miner_id": miner(e), "sector_number": e["sector"]}
+        names = ("ticket", "seed", "comm_d", "comm_r")
+    elif e["kind"] == "update":
+        fields, names = {"registered_proof": e["registered_update_proof"]}, ("comm_r_old", "comm_r_new", "comm_d_new")
+    else:
+        fields, names = {"registered_proof": e["registered_post_proof"]}, ("randomness",)
+        fields["sectors"] = [{"sector_number": n, "comm_r": r} for n, r in zip(e["sectors"], e["comm_r"])]
+    fields.update({n: e[n] for n in names})
+    return {"update": "snap"}.get(e["kind"], e["kind"]), fields
+
+
+def options(fields):
+    out = []
+    for name, value in fields.items():
+        out += ["--" + name.replace("_", "-"), value]
+    return out
+
+
+VK = {"porep": "porep-2k-1/porep-2k.vk", "snap": "update-2k-6/update-2k.vk",
+      "window": "window-2k-1sectors-3/window-2k.vk", "winning": "winning-2k-5/winning-2k.vk"}
+CASES = ["porep-2k-1", "porep-2k-synth-20", "porep-2k-v1-21", "update-2k-6", "window-2k-3sectors-4", "winning-2k-5"]
+
+
+def vk(cuzk, kind):
+    return ["--vk", cuzk.fixture("cases/" + VK[kind]), "--allow-test-key"]
+
+
+def proof(cuzk, case):
+    return cuzk.fixture("cases/%s/proof.bin" % case)
+
+
+def test_golden_proofs(cuzk):
+    for case in CASES:
+        kind, fields = statement(cuzk, case)
+        path = cuzk.write_json("request.json", fields)
+        r = cuzk.ok("verify", kind, proof(cuzk, case), "--request", path, *vk(cuzk, kind))
+        n = len(read(proof(cuzk, case))) // 192
+        assert r.out == "valid (%d partition%s)\n" % (n, "" if n == 1 else "s") and WARNING in r.err, r
+        j = cuzk.ok("verify", kind, proof(cuzk, case), "--request", path, "--json", "-q", *vk(cuzk, kind))
+        assert j.json() == {"ok": True, "valid": True, "partitions": n} and j.err == "", j
+        if "sectors" not in fields:
+            cuzk.ok("verify", kind, *options(fields), proof(cuzk, case), *vk(cuzk, kind))
+
+
+def test_one_sector_by_options(cuzk):
+    for case in ("winning-2k-5", "window-2k-1sectors-3"):
+        kind, fields = statement(cuzk, case)
+        fields.update(fields.pop("sectors")[0])
+        cuzk.ok("verify", kind, proof(cuzk, case), *options(fields), *vk(cuzk, kind))
+        # half from a file, half from options, but nothing twice
+        path = cuzk.write_json("part.json", {"randomness": fields.pop("randomness"), "sector_size": 2048})
+        cuzk.ok("verify", kind, proof(cuzk, case), "--request", path, *options(fields), *vk(cuzk, kind))
+        cuzk.fails(2, "sector_size is given twice", "verify", kind, proof(cuzk, case), "--request", path,
+                   "--sector-size", "2KiB", *options(fields), *vk(cuzk, kind))
+
+
+def test_forms_of_a_proof(cuzk):
+    kind, fields = statement(cuzk, "porep-2k-1")
+    raw = read(proof(cuzk, "porep-2k-1"))
+    for text in (raw.hex(), base64.b64encode(raw).decode() + "\n",
+                 json.dumps({"proof": base64.b64encode(raw).decode(), "other": 1})):
+        cuzk.ok("verify", kind, cuzk.write("proof.txt", text), *options(fields), *vk(cuzk, kind))
+    cuzk.fails(1, "reading the proof: offset 5: byte 0x21 is neither", "verify", kind,
+               cuzk.write("proof.txt", "hello!!!"), *options(fields), *vk(cuzk, kind))
+
+
+def test_refused(cuzk):
+    kind, fields = statement(cuzk, "porep-2k-1")
+    path = proof(cuzk, "porep-2k-1")
+    wrong = dict(fields, sector_number=fields["sector_number"] + 1)
+    r = cuzk.fails(1, ['proof.bin": invalid: partition 0 of 1: the proof does not verify'], "verify", kind, path,
+                   *options(wrong), *vk(cuzk, kind))
+    j = cuzk("verify", kind, path, "--json", *options(wrong), *vk(cuzk, kind)).json()
+    assert j["ok"] is False and j["valid"] is False and j["first_invalid"] == 0 and "does not" in j["reason"], r
+    cuzk.fails(1, "trusted setup", "verify", kind, path, *options(fields), *vk(cuzk, kind)[:2])
+    cuzk.fails(1, '"not-there.vk": No such file', "verify", kind, path, *options(fields), "--vk", "not-there.vk")
+    del wrong["ticket"]
+    cuzk.fails(2, "PoRep: the field ticket is missing", "verify", kind, path, *options(wrong), *vk(cuzk, kind))
+    cuzk.fails(1, ['x.json": line 1, column 2: a PoRep has no field "sectors"'], "verify", kind, path, "--request",
+               cuzk.write_json("x.json", {"sectors": []}))
+    cuzk.fails(1, "384 bytes, expected 192: 1 partition of 192", "verify", kind,
+               cuzk.write("two.bin", read(path) * 2), *options(fields), *vk(cuzk, kind))
+
+
+def test_key_from_the_parameter_folder(cuzk):
+    """Without --vk the key lies where Filecoin's programs keep theirs."""
+    kind, fields = statement(cuzk, "winning-2k-5")
+    path = cuzk.write_json("request.json", fields)
+    command = ["verify", kind, proof(cuzk, "winning-2k-5"), "--request", path, "--allow-test-key"]
+    env = {"FIL_PROOFS_PARAMETER_CACHE": cuzk.scratch}
+    name = ("v28-proof-of-spacetime-fallback-merkletree-poseidon_hasher-8-0-0-"
+            "3ea05428c9d11689f23529cde32fd30aabd50f7d2c93657c1d3650bca3e8ea9e.vk")
+    cuzk.fails(1, [cuzk.scratch + "/" + name, "No such file"], *command, env=env)
+    cuzk.write(name, read(cuzk.fixture("cases/" + VK[kind])))
+    cuzk.ok(*command, env=env)
+
+
+def test_two_words(cuzk):
+    cuzk.fails(2, "too few arguments, expected: cuzk verify porep PROOF", "verify", "porep")
+    cuzk.fails(2, 'cuzk verify porep: "--randomness": unknown option', "verify", "porep", "--randomness", "00")
+    assert cuzk.ok("help", "verify", "porep").out == cuzk.ok("verify", "porep", "--help").out
+    cuzk.fails(2, '"verify porap": unknown command; did you mean "verify porep"?', "help", "verify", "porap")
+    # a file of that name is still a file
+    vkey, public = (cuzk.circom("bn254", "multiplier2", n) for n in ("verification_key.json", "public.json"))
+    cuzk.write("porep", read(vkey))
+    cuzk.ok("verify", "./porep", public, cuzk.circom("bn254", "multiplier2", "proof.json"))
+
+
+if __name__ == "__main__":
+    harness.main(globals())
