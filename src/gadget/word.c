@@ -40,22 +40,26 @@ void cuzk_word_shr(const cuzk_cs *cs, cuzk_word *out, const cuzk_word *x, unsign
 /* ---- witness mode: which variables an operation adds ------------------------------------------
  */
 
-/* The bits of x whose places are set in mask, moved together. */
-static uint64_t gather(uint64_t x, uint64_t mask)
+/* The next variables are the bits of x whose places are set in mask: few runs of them. */
+static void put_masked(cuzk_cs *cs, uint64_t x, uint64_t mask)
 {
-    uint64_t out = 0;
-    for (unsigned n = 0; mask != 0; mask &= mask - 1, n++) {
-        out |= (x >> __builtin_ctzll(mask) & 1) << n;
+    if ((mask & (mask + 1)) == 0 && mask != 0) { /* one run, from bit 0: the usual case */
+        cuzk_cs_put_bits(cs, x & mask, 64 - (unsigned)__builtin_clzll(mask));
+        return;
     }
-    return out;
-}
-
-static void put_masked(cuzk_cs *cs, uint32_t bits, uint32_t mask)
-{
-    if (mask == UINT32_MAX) {
-        cuzk_cs_put_bits(cs, bits, 32);
-    } else if (mask != 0) {
-        cuzk_cs_put_bits(cs, gather(bits, mask), (unsigned)__builtin_popcount(mask));
+    uint64_t bits = 0;
+    unsigned n = 0;
+    while (mask != 0) {
+        unsigned begin = (unsigned)__builtin_ctzll(mask);
+        uint64_t run = mask >> begin;
+        unsigned length = run == UINT64_MAX ? 64 : (unsigned)__builtin_ctzll(~run);
+        uint64_t ones = UINT64_MAX >> (64 - length);
+        bits |= (x >> begin & ones) << n;
+        n += length;
+        mask &= ~(ones << begin);
+    }
+    if (n > 0) {
+        cuzk_cs_put_bits(cs, bits, n);
     }
 }
 
@@ -225,11 +229,7 @@ void cuzk_word_maj(cuzk_cs *cs, cuzk_word *out, const cuzk_word *a, const cuzk_w
     /* where there is no constant the product of b and c is a variable too, behind each bit */
     uint64_t bits = spread(value ^ o.negated) | spread(bc) << 1;
     uint64_t mask = spread(o.added) | spread(no_const) << 1;
-    if (mask == UINT64_MAX) {
-        cuzk_cs_put_bits(cs, bits, 64);
-    } else {
-        cuzk_cs_put_bits(cs, gather(bits, mask), (unsigned)__builtin_popcountll(mask));
-    }
+    put_masked(cs, bits, mask);
     set(out, value, o.fixed, o.negated);
 }
 
