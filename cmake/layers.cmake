@@ -67,7 +67,7 @@ function(cuzk_layer_curves NAME)
         # field/v8.h; and gcc for aarch64 takes lanes that loops fill one by one as not set. -O1: it
         # stands in for the vector code in tests, and more takes the compiler ten times as long
         target_compile_options(${OBJ} PRIVATE -O1 -Wno-psabi -Wno-uninitialized
-          -Wno-maybe-uninitialized)
+          $<$<C_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
       endif()
       if(CUZK_SANITIZE AND CPU_PATH STREQUAL "ifma")
         # instrumented vector code takes the compiler minutes; the emulated lanes are the same code
