@@ -33,7 +33,7 @@
 #define CUZK_FIELD_USE_ADX 0
 #endif
 
-#if defined(__CUDA_ARCH__)
+#if CUZK_DEVICE_CODE
 #include "field/inv_divsteps.h"
 #include "field/limbs_ptx.h"
 #define CUZK_FIELD_USE_PTX  1

@@ -105,7 +105,7 @@ static CUZK_HD inline void fp2_conj(fp2 *o, const fp2 *a)
  *  c0 = a0b0 + p² - a1b1 < 2p² are reduced once each. */
 CUZK_FIELD_CALL void fp2_mul(fp2 *o, const fp2 *a, const fp2 *b)
 {
-#if !defined(__CUDA_ARCH__)
+#if !CUZK_DEVICE_CODE
     static const uint64_t p_sqr[2 * FP_LIMBS] = CUZK_CC(FP_MODULUS_SQR);
     uint64_t low[2 * FP_LIMBS], high[2 * FP_LIMBS], cross[2 * FP_LIMBS], real[2 * FP_LIMBS];
     uint64_t sum_a[FP_LIMBS], sum_b[FP_LIMBS];
@@ -137,7 +137,7 @@ CUZK_FIELD_CALL void fp2_mul(fp2 *o, const fp2 *a, const fp2 *b)
 /** o = a²: c0 = (a0 + a1)(a0 - a1), c1 = 2·a0·a1. */
 CUZK_FIELD_CALL void fp2_sqr(fp2 *o, const fp2 *a)
 {
-#if !defined(__CUDA_ARCH__)
+#if !CUZK_DEVICE_CODE
     /* factors up to 2p: products below 4p², and 4p <= 0.9·R on both curves */
     static const uint64_t p[FP_LIMBS] = CUZK_CC(FP_MODULUS);
     uint64_t sum[FP_LIMBS], difference[FP_LIMBS], twice[FP_LIMBS];

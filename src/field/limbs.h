@@ -14,6 +14,14 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Whether the device's bodies are compiled: by CUDA for the device, or by a test that emulates its
+ * instructions on the host (tests/cuda/simt.h). */
+#if defined(__CUDA_ARCH__) || defined(CUZK_EMULATED_DEVICE)
+#define CUZK_DEVICE_CODE 1
+#else
+#define CUZK_DEVICE_CODE 0
+#endif
+
 /* Functions of the common headers run on both sides when CUDA compiles them. */
 #if defined(__CUDACC__)
 #define CUZK_HD __host__ __device__

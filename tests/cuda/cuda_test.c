@@ -26,3 +26,11 @@ const shared_ops *shared_ops_of(int curve)
 {
     return curve == 0 ? cuzk_bn254_portable_shared_ops : cuzk_bls12_381_portable_shared_ops;
 }
+
+extern const factor_ops cuzk_bn254_portable_factor_ops;
+extern const factor_ops cuzk_bls12_381_portable_factor_ops;
+
+const factor_ops *factor_ops_of(int curve)
+{
+    return curve == 0 ? &cuzk_bn254_portable_factor_ops : &cuzk_bls12_381_portable_factor_ops;
+}

@@ -21,7 +21,15 @@ typedef struct {
 
 enum { SHARED_OPS_FIELDS = 3 };
 
+/* fr_factor_check of a curve: loose operands, and the host's results by Montgomery products. */
+typedef struct {
+    void (*draw)(void *o, uint64_t (*random)(void));
+    void (*expect)(void *o, const void *a, const void *b);
+    void (*host)(void *o, const void *a, const void *b); /* the host's own bodies of factor.h */
+} factor_ops;
+
 /** fr, fp, fp2 of curve 0 (bn254) or 1 (bls12_381). */
 const shared_ops *shared_ops_of(int curve);
+const factor_ops *factor_ops_of(int curve);
 
 #endif

@@ -3,7 +3,7 @@
 #include "shared_ops.h"
 
 #include "backend/cuda/field_check.h"
-#include "field/fields.h"
+#include "field/factor.h"
 #include "field/inv_divsteps.h"
 
 #define FC(name) fr_##name
@@ -105,3 +105,56 @@ const shared_ops CUZK_INSTANCE(shared_ops)[SHARED_OPS_FIELDS] = {
     {CURVE_NAME " fp", "fp_check", sizeof(fp), fp_draw, fp_check, fp_inv_divsteps},
     {CURVE_NAME " fp2", "fp2_check", sizeof(fp2), fp2_draw, fp2_check, NULL},
 };
+
+/* ---- factor.h ---- */
+
+/* Below 2r, often at the ends of the ranges. */
+static void loose_draw(void *o, uint64_t (*random)(void))
+{
+    fr a;
+    uint64_t twice[FR_LIMBS], r[FR_LIMBS];
+    memcpy(r, fr_p, sizeof(r));
+    fr_twice_modulus(twice);
+    fr_draw(&a, random);
+    uint64_t kind = random() % 6;
+    if (kind < 2) { /* r + a */
+        (void)cuzk_limbs_add(a.l, a.l, r, FR_LIMBS);
+    } else if (kind == 2) {
+        uint64_t small[FR_LIMBS] = {1 + random() % 2};
+        (void)cuzk_limbs_sub(a.l, twice, small, FR_LIMBS);
+    }
+    memcpy(o, &a, sizeof(a));
+}
+
+static void factor_expect(void *o, const void *a, const void *b)
+{
+    fr x, y, results[CUZK_FACTOR_CHECK_RESULTS];
+    fr_load(&x, a);
+    fr_load(&y, b);
+    fr_reduce_loose(&x, &x);
+    fr_reduce_loose(&y, &y);
+    fr_mul(&results[0], &x, &y);
+    fr_add(&results[1], &x, &y);
+    fr_sub(&results[2], &x, &y);
+    memcpy(o, results, sizeof(results));
+}
+
+static void factor_host(void *o, const void *a, const void *b)
+{
+    fr x, y, reduced, results[CUZK_FACTOR_CHECK_RESULTS];
+    fr_factor f;
+    fr_load(&x, a);
+    fr_load(&y, b);
+    fr_reduce_loose(&reduced, &y);
+    fr_factor_from(&f, &reduced);
+    fr_mul_factor(&results[0], &x, &f);
+    fr_add_loose(&results[1], &x, &y);
+    fr_sub_loose(&results[2], &x, &y);
+    for (int i = 0; i < CUZK_FACTOR_CHECK_RESULTS; i++) {
+        fr_reduce_loose(&results[i], &results[i]);
+    }
+    memcpy(o, results, sizeof(results));
+}
+
+extern const factor_ops CUZK_INSTANCE(factor_ops);
+const factor_ops CUZK_INSTANCE(factor_ops) = {loose_draw, factor_expect, factor_host};

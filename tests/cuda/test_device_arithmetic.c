@@ -1,48 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Field operations and batched point additions on the device against the host, bit for bit. Exits
- * with 77 (skipped) where there is no CUDA driver or device. */
-#include "backend/cuda/device.h"
+/* Field operations and batched point additions on the device against the host, bit for bit. */
 #include "backend/cuda/field_check.h"
 #include "backend/cuda/image.h"
 #include "backend/cuda/point_adder.h"
-#include "cuda_test.h"
-
-static cuzk_cuda_device device;
-
-/* A driver call that must succeed. */
-#define DRIVER(name, args)                                                                         \
-    must(cuzk_cuda_check(device.api, CUZK_CU(device.api, name) args, #name, __FILE__, __LINE__,    \
-                         &error),                                                                  \
-         &error)
-
-static void must(cuzk_status status, const cuzk_error *error)
-{
-    if (status != CUZK_OK) {
-        fail_msg("%s", error->text);
-    }
-}
-
-/* Device memory of n_bytes filled with 0xcc, or with what `from` holds. */
-static CUdeviceptr device_bytes(const void *from, size_t n_bytes)
-{
-    cuzk_error error = {0};
-    CUdeviceptr p = 0;
-    DRIVER(cuMemAlloc, (&p, n_bytes + 16));
-    if (from == NULL) {
-        DRIVER(cuMemsetD8, (p, 0xcc, n_bytes));
-    } else {
-        DRIVER(cuMemcpyHtoD, (p, from, n_bytes));
-    }
-    return p;
-}
-
-static void free_all(const CUdeviceptr *p, int n)
-{
-    cuzk_error error = {0};
-    for (int i = 0; i < n; i++) {
-        DRIVER(cuMemFree, (p[i]));
-    }
-}
+#include "device_test.h"
 
 static void check_field(const shared_ops *f, CUmodule module, uint32_t n)
 {
@@ -86,9 +47,53 @@ static void test_fields(void **state)
         DRIVER(cuModuleLoadData, (&module, curve == 0 ? CUZK_IMAGE(field_check, bn254)
                                                       : CUZK_IMAGE(field_check, bls12_381)));
         for (int field = 0; field < SHARED_OPS_FIELDS; field++) {
-            check_field(&shared_ops_of(curve)[field], module, 20011);
+            check_field(&shared_ops_of(curve)[field], module,
+                        device_test_is_emulated() ? 211 : 20011);
         }
         DRIVER(cuModuleUnload, (module));
+    }
+}
+
+/* Factors and loose values: host bodies and device bodies against Montgomery products. */
+static void test_factors(void **state)
+{
+    enum { N = 1024, RESULT_BYTES = 32 * CUZK_FACTOR_CHECK_RESULTS };
+    (void)state;
+    cuzk_error error = {0};
+    for (int curve = 0; curve < 2; curve++) {
+        const factor_ops *ops = factor_ops_of(curve);
+        char *a = malloc(32 * N), *b = malloc(32 * N);
+        for (uint32_t i = 0; i < N; i++) {
+            ops->draw(a + 32 * i, cuda_test_random);
+            ops->draw(b + 32 * i, cuda_test_random);
+        }
+        CUmodule module;
+        CUfunction kernel;
+        uint32_t n = N;
+        CUdeviceptr d[3] = {device_bytes(NULL, N * RESULT_BYTES), device_bytes(a, 32 * N),
+                            device_bytes(b, 32 * N)};
+        void *params[] = {&d[0], &d[1], &d[2], &n};
+        DRIVER(cuModuleLoadData, (&module, curve == 0 ? CUZK_IMAGE(field_check, bn254)
+                                                      : CUZK_IMAGE(field_check, bls12_381)));
+        DRIVER(cuModuleGetFunction, (&kernel, module, "fr_factor_check"));
+        DRIVER(cuLaunchKernel, (kernel, N / 128, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+        char *found = host_bytes(d[0], N * RESULT_BYTES);
+        for (uint32_t i = 0; i < N; i++) {
+            char expected[RESULT_BYTES], host[RESULT_BYTES];
+            ops->expect(expected, a + 32 * i, b + 32 * i);
+            ops->host(host, a + 32 * i, b + 32 * i);
+            for (int r = 0; r < CUZK_FACTOR_CHECK_RESULTS; r++) {
+                if (memcmp(expected + 32 * r, host + 32 * r, 32) != 0 ||
+                    memcmp(expected + 32 * r, found + (size_t)i * RESULT_BYTES + 32 * r, 32) != 0) {
+                    fail_msg("curve %d: result %d of pair %u differs", curve, r, i);
+                }
+            }
+        }
+        DRIVER(cuModuleUnload, (module));
+        free_all(d, 3);
+        free(a);
+        free(b);
+        free(found);
     }
 }
 
@@ -228,6 +233,9 @@ static void test_sums(void **state)
         must(cuzk_point_adder_open(&adder, device.api, curve->id, &error), &error);
         for (int g = 0; g < 2; g++) {
             for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+                if (device_test_is_emulated() && sizes[i] > 129) {
+                    continue;
+                }
                 check_sums(curve, &curve->g[g], &adder, sizes[i], i % 2 == 0);
             }
         }
@@ -237,16 +245,9 @@ static void test_sums(void **state)
 
 int main(void)
 {
-    cuzk_error error = {0};
-    if (cuzk_cuda_device_open(&device, 0, &error) != CUZK_OK) {
-        printf("skipped: %s\n", error.text);
-        return 77;
-    }
-    printf("device: %s, capability %d, driver %d\n", device.name, device.capability,
-           device.driver_version);
+    device_test_open();
     cuda_test_begin();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fields), cmocka_unit_test(test_sums)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    cuzk_cuda_device_close(&device);
-    return failed;
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fields),
+                                       cmocka_unit_test(test_factors), cmocka_unit_test(test_sums)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

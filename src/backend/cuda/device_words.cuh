@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* 16-byte accesses to global memory for field elements. */
+/* What kernels share: their linkage, and 16-byte accesses to global memory for field elements. */
 #ifndef CUZK_BACKEND_CUDA_DEVICE_WORDS_CUH
 #define CUZK_BACKEND_CUDA_DEVICE_WORDS_CUH
 
 #include <stdint.h>
+
+#if !defined(CUZK_EMULATED_DEVICE) /* tests/cuda/simt.h has its own */
+
+/* Before the declarator of a kernel that the host finds by name. */
+#define CUZK_KERNEL extern "C" __global__ void
 
 /** o = n words at src (16-byte aligned global memory, n even and constant). */
 static __device__ __forceinline__ void cuzk_read_words(uint64_t *o, const void *src, int n)
@@ -30,4 +35,5 @@ static __device__ __forceinline__ void cuzk_write_words(void *dst, const uint64_
     }
 }
 
+#endif
 #endif

@@ -2,8 +2,9 @@
 /* Field operations of one curve, element by element, for the self-test of a device: the host
  * computes the same from the same headers. Built once per curve.
  * One thread an element; FIELD_CHECK_RESULTS results an element in the order of field_check.h. */
+#include "backend/cuda/device_words.cuh"
 #include "backend/cuda/field_check.h"
-#include "field/fields.h"
+#include "field/factor.h"
 
 #define FC(name) fr_##name
 #define FC_TYPE  fr
@@ -18,7 +19,7 @@
 #include "backend/cuda/field_check_tmpl.h"
 
 #define FIELD_CHECK_KERNEL(name, type)                                                             \
-    extern "C" __global__ void name##_check(type *o, const type *a, const type *b, uint32_t n)     \
+    CUZK_KERNEL name##_check(type *o, const type *a, const type *b, uint32_t n)                    \
     {                                                                                              \
         uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;                                        \
         if (i < n) {                                                                               \
@@ -28,3 +29,22 @@
 FIELD_CHECK_KERNEL(fr, fr)
 FIELD_CHECK_KERNEL(fp, fp)
 FIELD_CHECK_KERNEL(fp2, fp2)
+
+CUZK_KERNEL fr_factor_check(fr *o, const fr *a, const fr *b, uint32_t n)
+{
+    uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) {
+        return;
+    }
+    fr reduced, r;
+    fr_factor f;
+    o += (size_t)i * CUZK_FACTOR_CHECK_RESULTS;
+    fr_reduce_loose(&reduced, b + i);
+    fr_factor_from(&f, &reduced);
+    fr_mul_factor(&r, a + i, &f);
+    fr_reduce_loose(&o[0], &r);
+    fr_add_loose(&r, a + i, b + i);
+    fr_reduce_loose(&o[1], &r);
+    fr_sub_loose(&r, a + i, b + i);
+    fr_reduce_loose(&o[2], &r);
+}

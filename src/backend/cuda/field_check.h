@@ -6,4 +6,8 @@
 
 enum { CUZK_FIELD_CHECK_RESULTS = 9 };
 
+/* The same for loose a and b of fr (field/factor.h): a·b with b as a factor, a + b, a - b; reduced.
+ */
+enum { CUZK_FACTOR_CHECK_RESULTS = 3 };
+
 #endif

@@ -13,5 +13,6 @@
 
 CUZK_DECLARE_IMAGES(point_add);
 CUZK_DECLARE_IMAGES(field_check);
+CUZK_DECLARE_IMAGES(transform);
 
 #endif

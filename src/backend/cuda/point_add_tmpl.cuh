@@ -187,30 +187,28 @@ template <int SOURCE> static __device__ __forceinline__ void PA(finish)(const cu
     }
 }
 
-extern "C" {
-
-__global__ void __launch_bounds__(CUZK_ADD_BLOCK, PA_BLOCKS) PA(add_prefix_gather)(cuzk_add_args a)
+CUZK_KERNEL __launch_bounds__(CUZK_ADD_BLOCK, PA_BLOCKS) PA(add_prefix_gather)(cuzk_add_args a)
 {
     PA(prefix)<CUZK_ADD_GATHER>(a);
 }
 
-__global__ void __launch_bounds__(CUZK_ADD_BLOCK, PA_BLOCKS) PA(add_prefix_pairs)(cuzk_add_args a)
+CUZK_KERNEL __launch_bounds__(CUZK_ADD_BLOCK, PA_BLOCKS) PA(add_prefix_pairs)(cuzk_add_args a)
 {
     PA(prefix)<CUZK_ADD_PAIRS>(a);
 }
 
-__global__ void __launch_bounds__(CUZK_ADD_BLOCK, PA_BLOCKS) PA(add_finish_gather)(cuzk_add_args a)
+CUZK_KERNEL __launch_bounds__(CUZK_ADD_BLOCK, PA_BLOCKS) PA(add_finish_gather)(cuzk_add_args a)
 {
     PA(finish)<CUZK_ADD_GATHER>(a);
 }
 
-__global__ void __launch_bounds__(CUZK_ADD_BLOCK, PA_BLOCKS) PA(add_finish_pairs)(cuzk_add_args a)
+CUZK_KERNEL __launch_bounds__(CUZK_ADD_BLOCK, PA_BLOCKS) PA(add_finish_pairs)(cuzk_add_args a)
 {
     PA(finish)<CUZK_ADD_PAIRS>(a);
 }
 
 /* totals <- their inverses: one more level of prefix products, then one inversion per thread. */
-__global__ void __launch_bounds__(CUZK_ADD_BLOCK) PA(add_inverse)(cuzk_add_args a)
+CUZK_KERNEL __launch_bounds__(CUZK_ADD_BLOCK) PA(add_inverse)(cuzk_add_args a)
 {
     uint32_t t = blockIdx.x * CUZK_ADD_BLOCK + threadIdx.x;
     if (t >= a.n_inverses) {
@@ -235,7 +233,6 @@ __global__ void __launch_bounds__(CUZK_ADD_BLOCK) PA(add_inverse)(cuzk_add_args 
         CF(mul)(&product, &product, &total);
         PA(write)(a.totals, i, &out);
     }
-}
 }
 
 #undef PA

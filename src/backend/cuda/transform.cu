@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Transforms over fr of one curve: transform.h says what. Built once per curve.
+ *
+ * Floor of a pass of nine layers: 4.5 factor multiplications an element (372 lane-cycles each on
+ * bls12_381), and 64 bytes to and from memory; the last pass reads a factor of 64 bytes an element
+ * too. Launch: one block of CUZK_TRANSFORM_BLOCK threads for 2^CUZK_TRANSFORM_LG_TILE elements;
+ * 36 KiB of shared memory; at most 128 registers, so that two blocks fit an SM. The three layers
+ * are a loop and not unrolled code: hot code beyond about 120 KB starves the instruction cache.
+ *
+ * Position e of a tile has 11 bits. Where the pass is not the last one, the upper n_layers bits of
+ * e are the row (the bits of the index that the pass splits) and the lower ones the column, so that
+ * neighbouring threads touch neighbouring elements; in the last pass the tile is a run of memory
+ * and the row is the lower bits. A thread holds the eight positions of a window: three bits of e
+ * beginning at bit `base`. */
+#include "backend/cuda/device_words.cuh"
+#include "backend/cuda/transform.h"
+#include "field/factor.h"
+
+enum { LG_TILE = CUZK_TRANSFORM_LG_TILE, HELD = 8, HALVES = (1 << LG_TILE) + (1 << LG_TILE) / 8 };
+
+/* Sixteen bytes in shared memory, moved as one access. */
+struct __align__(16) half_element
+{
+    uint64_t low, high;
+};
+
+/* What one window of a pass does. */
+typedef struct {
+    uint32_t base;      /* its lowest bit of e */
+    int top;            /* the layers split at register bits top, top - 1 … */
+    int count;          /* … so many */
+    uint32_t shift;     /* index bit of register bit 0 */
+    uint32_t lg_blocks; /* blocks of the first of these layers: 2^lg_blocks */
+} window;
+
+static __device__ __forceinline__ uint32_t low_bits(uint32_t n)
+{
+    return (1u << n) - 1;
+}
+
+/* Index bits below the row. */
+static __device__ __forceinline__ uint32_t bits_below(const cuzk_transform_args &a)
+{
+    return a.lg_n - a.first_layer - a.n_layers;
+}
+
+/* The index of position e of this block's tile; 2^lg_n or more where there is none. */
+static __device__ __forceinline__ uint32_t index_of(const cuzk_transform_args &a, uint32_t e)
+{
+    uint32_t below = bits_below(a), lg_columns = LG_TILE - a.n_layers;
+    if (below == 0) {
+        return blockIdx.x << LG_TILE | e;
+    }
+    uint32_t column = blockIdx.x << lg_columns | (e & low_bits(lg_columns));
+    uint32_t upper = (column >> below) << a.n_layers | e >> lg_columns;
+    return upper << below | (column & low_bits(below));
+}
+
+static __device__ __forceinline__ uint32_t position_of(uint32_t base, uint32_t held)
+{
+    uint32_t t = threadIdx.x;
+    return (t >> base) << (base + 3) | held << base | (t & low_bits(base));
+}
+
+static __device__ __forceinline__ window window_of(const cuzk_transform_args &a, int number)
+{
+    uint32_t below = bits_below(a);
+    uint32_t row_base = below == 0 ? 0 : LG_TILE - a.n_layers;
+    int highest = (int)(row_base + a.n_layers) - 1 - 3 * number,
+        left = (int)a.n_layers - 3 * number;
+    window w;
+    w.base = highest >= 2 ? (uint32_t)highest - 2 : 0;
+    w.top = highest - (int)w.base;
+    w.count = left < 3 ? left : 3;
+    w.shift = w.base + below - row_base; /* of columns it is negative; added up it is right */
+    w.lg_blocks = a.first_layer + 3 * (uint32_t)number;
+    return w;
+}
+
+static __device__ __forceinline__ uint32_t slot(uint32_t e)
+{
+    return e + (e >> 3);
+}
+
+/* Wait for those with whom this thread exchanges: in windows from bit 5 down the upper three bits
+ * of e are the warp. */
+static __device__ __forceinline__ void meet(bool in_warp)
+{
+    if (in_warp) {
+        __syncwarp();
+    } else {
+        __syncthreads();
+    }
+}
+
+/* The elements of window bits `from` become those of window bits `to`: the lower halves through
+ * shared memory, then the upper ones. */
+static __device__ __forceinline__ void exchange(fr *v, half_element *shared, uint32_t from,
+                                                uint32_t to)
+{
+    bool in_warp = from <= 5 && to <= 5;
+#pragma unroll
+    for (int part = 0; part < 4; part += 2) {
+#pragma unroll
+        for (uint32_t i = 0; i < HELD; i++) {
+            half_element h = {v[i].l[part], v[i].l[part + 1]};
+            shared[slot(position_of(from, i))] = h;
+        }
+        meet(in_warp);
+#pragma unroll
+        for (uint32_t i = 0; i < HELD; i++) {
+            half_element h = shared[slot(position_of(to, i))];
+            v[i].l[part] = h.low;
+            v[i].l[part + 1] = h.high;
+        }
+        meet(in_warp);
+    }
+}
+
+static __device__ __forceinline__ void load(const cuzk_transform_args &a, fr *v, uint32_t base)
+{
+#pragma unroll
+    for (uint32_t i = 0; i < HELD; i++) {
+        uint32_t index = index_of(a, position_of(base, i));
+        fr_set_zero(&v[i]);
+        if (index >> a.lg_n == 0) {
+            cuzk_read_words(v[i].l, (const fr *)a.values + index, FR_LIMBS);
+        }
+    }
+}
+
+static __device__ __forceinline__ void store(const cuzk_transform_args &a, fr *v, uint32_t base)
+{
+#pragma unroll
+    for (uint32_t i = 0; i < HELD; i++) {
+        uint32_t index = index_of(a, position_of(base, i));
+        if (a.is_scaled != 0) {
+            fr_mul_factor(&v[i], &v[i], (const fr_factor *)a.scale);
+        }
+        fr_reduce_loose(&v[i], &v[i]);
+        if (index >> a.lg_n == 0) {
+            cuzk_write_words((fr *)a.values + index, v[i].l, FR_LIMBS);
+        }
+    }
+}
+
+static __device__ __forceinline__ void read_factor(fr_factor *f, const cuzk_transform_args &a,
+                                                   uint32_t entry)
+{
+    cuzk_read_words((uint64_t *)f, (const fr_factor *)a.factors + entry, 2 * FR_LIMBS);
+}
+
+/* Four butterflies over register bit T: the splits of one layer. index: of the thread's position
+ * with register bits zero. */
+template <int T, bool INVERSE>
+static __device__ __forceinline__ void split(const cuzk_transform_args &a, const window &w, fr *v,
+                                             uint32_t index)
+{
+    if (T > w.top || T <= w.top - w.count) {
+        return;
+    }
+    uint32_t layer = w.lg_blocks + (uint32_t)(w.top - T);
+#pragma unroll
+    for (uint32_t high = 0; high < (4u >> T); high++) {
+        /* the register bits above T are the lowest of the block's number; columns that do not exist
+         * have numbers that are too large */
+        uint32_t entry = (index >> (w.shift + T + 1) | high) & low_bits(layer);
+        entry += a.is_shifted << layer;
+        if (INVERSE) {
+            entry = entry == 0 ? a.minus_one : entry ^ (0x7fffffffu >> __clz((int)entry));
+        }
+        fr_factor f;
+        read_factor(&f, a, entry);
+#pragma unroll
+        for (uint32_t low = 0; low < (1u << T); low++) {
+            fr *p = &v[high << (T + 1) | low], *q = p + (1 << T);
+            fr t;
+            if (INVERSE) {
+                fr_sub_loose(&t, q, p);
+                fr_add_loose(p, p, q);
+                fr_mul_factor(q, &t, &f);
+            } else {
+                fr_mul_factor(&t, q, &f);
+                fr_sub_loose(q, p, &t);
+                fr_add_loose(p, p, &t);
+            }
+        }
+    }
+}
+
+static __device__ __forceinline__ int window_count(const cuzk_transform_args &a)
+{
+    return ((int)a.n_layers + 2) / 3;
+}
+
+/* Window bits in which a run of memory is read or written by neighbouring threads. */
+static __device__ __forceinline__ uint32_t memory_base(const cuzk_transform_args &a, uint32_t base)
+{
+    return bits_below(a) == 0 && base < 5 ? 5 : base;
+}
+
+CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2) transform_forward(cuzk_transform_args a)
+{
+    __shared__ half_element shared[HALVES];
+    fr v[HELD];
+    uint32_t base = memory_base(a, window_of(a, 0).base);
+    load(a, v, base);
+#pragma unroll 1
+    for (int number = 0; number < window_count(a); number++) {
+        window w = window_of(a, number);
+        if (w.base != base) {
+            exchange(v, shared, base, w.base);
+            base = w.base;
+        }
+        uint32_t index = index_of(a, position_of(base, 0));
+        split<2, false>(a, w, v, index);
+        split<1, false>(a, w, v, index);
+        split<0, false>(a, w, v, index);
+    }
+    uint32_t to = memory_base(a, base);
+    if (to != base) {
+        exchange(v, shared, base, to);
+    }
+    store(a, v, to);
+}
+
+CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2) transform_inverse(cuzk_transform_args a)
+{
+    __shared__ half_element shared[HALVES];
+    fr v[HELD];
+    int number = window_count(a) - 1;
+    uint32_t base = memory_base(a, number < 0 ? 0 : window_of(a, number).base);
+    load(a, v, base);
+#pragma unroll 1
+    for (; number >= 0; number--) {
+        window w = window_of(a, number);
+        if (w.base != base) {
+            exchange(v, shared, base, w.base);
+            base = w.base;
+        }
+        uint32_t index = index_of(a, position_of(base, 0));
+        split<0, true>(a, w, v, index);
+        split<1, true>(a, w, v, index);
+        split<2, true>(a, w, v, index);
+    }
+    uint32_t to = memory_base(a, base);
+    if (to != base) {
+        exchange(v, shared, base, to);
+    }
+    store(a, v, to);
+}
+
+CUZK_KERNEL __launch_bounds__(CUZK_POINTWISE_BLOCK) transform_factors(cuzk_factors_args a)
+{
+    uint32_t t = blockIdx.x * CUZK_POINTWISE_BLOCK + threadIdx.x;
+    if (t >= a.n / 8) {
+        return;
+    }
+    fr base;
+    fr_set_one(&base);
+#pragma unroll 1
+    for (uint32_t i = 3; a.n >> i > 1; i++) {
+        if ((t >> (i - 3) & 1) != 0) {
+            fr_mul(&base, &base, (const fr *)a.roots[i]);
+        }
+    }
+    fr_factor f;
+#pragma unroll 1
+    for (uint32_t k = 0; k < 8; k++) {
+        fr entry = base;
+#pragma unroll 1
+        for (uint32_t i = 0; i < 3; i++) {
+            if ((k >> i & 1) != 0) {
+                fr_mul(&entry, &entry, (const fr *)a.roots[i]);
+            }
+        }
+        fr_factor_from(&f, &entry);
+        cuzk_write_words((fr_factor *)a.factors + 8 * (size_t)t + k, (const uint64_t *)&f,
+                         2 * FR_LIMBS);
+    }
+    if (t == 0) {
+        fr minus_one;
+        fr_set_one(&minus_one);
+        fr_neg(&minus_one, &minus_one);
+        fr_factor_from(&f, &minus_one);
+        cuzk_write_words((fr_factor *)a.factors + a.n, (const uint64_t *)&f, 2 * FR_LIMBS);
+    }
+}
+
+static __device__ __forceinline__ void read_element(fr *o, const void *array, uint32_t i)
+{
+    cuzk_read_words(o->l, (const fr *)array + i, FR_LIMBS);
+}
+
+CUZK_KERNEL __launch_bounds__(CUZK_POINTWISE_BLOCK) fr_multiply(cuzk_pointwise_args p)
+{
+    uint32_t i = blockIdx.x * CUZK_POINTWISE_BLOCK + threadIdx.x;
+    if (i < p.n) {
+        fr a, b;
+        read_element(&a, p.a, i);
+        read_element(&b, p.b, i);
+        fr_mul(&a, &a, &b);
+        cuzk_write_words((fr *)p.o + i, a.l, FR_LIMBS);
+    }
+}
+
+CUZK_KERNEL __launch_bounds__(CUZK_POINTWISE_BLOCK) fr_multiply_subtract(cuzk_pointwise_args p)
+{
+    uint32_t i = blockIdx.x * CUZK_POINTWISE_BLOCK + threadIdx.x;
+    if (i < p.n) {
+        fr a, b, c;
+        read_element(&a, p.a, i);
+        read_element(&b, p.b, i);
+        read_element(&c, p.c, i);
+        fr_mul(&a, &a, &b);
+        fr_sub(&a, &a, &c);
+        cuzk_write_words((fr *)p.o + i, a.l, FR_LIMBS);
+    }
+}
+
+CUZK_KERNEL __launch_bounds__(CUZK_POINTWISE_BLOCK) fr_subtract(cuzk_pointwise_args p)
+{
+    uint32_t i = blockIdx.x * CUZK_POINTWISE_BLOCK + threadIdx.x;
+    if (i < p.n) {
+        fr a, b;
+        read_element(&a, p.a, i);
+        read_element(&b, p.b, i);
+        fr_sub(&a, &a, &b);
+        cuzk_write_words((fr *)p.o + i, a.l, FR_LIMBS);
+    }
+}
+
+CUZK_KERNEL __launch_bounds__(CUZK_POINTWISE_BLOCK) fr_permute(cuzk_pointwise_args p)
+{
+    uint32_t i = blockIdx.x * CUZK_POINTWISE_BLOCK + threadIdx.x;
+    uint32_t j = p.lg_n == 0 ? 0 : __brev(i) >> (32 - p.lg_n);
+    if (i < p.n && i < j) {
+        fr a, b;
+        read_element(&a, p.o, i);
+        read_element(&b, p.o, j);
+        cuzk_write_words((fr *)p.o + i, b.l, FR_LIMBS);
+        cuzk_write_words((fr *)p.o + j, a.l, FR_LIMBS);
+    }
+}

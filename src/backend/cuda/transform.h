@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Number-theoretic transforms on the device: what kernels and host share.
+ *
+ * A transform is the remainder tree of docs/ntt.md: block b of layer l is a polynomial modulo
+ * X^m - z² with m = n/2^l, split modulo X^(m/2) - z and X^(m/2) + z. z is entry b of one table for
+ * X^n - 1 and entry 2^l + b for X^n + 1, whatever n is: entry k is the root of unity that is
+ * turn(k) of a full turn, turn(k) = the bits of k reversed behind the point, halved. So a forward
+ * transform takes coefficients in natural order to values in bit-reversed order, and the values of
+ * X^n + 1, those at odd powers of the 2n-th root, cost no other factor. The inverse goes back layer
+ * by layer; the inverse of entry k > 0 is minus entry k with the bits below its highest one
+ * flipped.
+ *
+ * A pass does up to nine layers in one trip through memory: a block of 256 threads takes 2048
+ * elements, eight a thread, and splits them three layers at a time in registers, with exchanges
+ * through shared memory between. */
+#ifndef CUZK_BACKEND_CUDA_TRANSFORM_H
+#define CUZK_BACKEND_CUDA_TRANSFORM_H
+
+#include <stdint.h>
+
+enum {
+    CUZK_TRANSFORM_LG_MAX = 28,
+    CUZK_TRANSFORM_LG_TILE = 11, /* elements of a block */
+    CUZK_TRANSFORM_BLOCK = 256,  /* threads of a block */
+    CUZK_TRANSFORM_LAYERS_MAX = 9,
+    CUZK_TRANSFORM_FACTOR_BYTES = 64,
+    CUZK_POINTWISE_BLOCK = 256
+};
+
+/* The argument of transform_forward and transform_inverse: one pass. Device addresses, 16-byte
+ * aligned. */
+typedef struct {
+    void *values;        /* 2^lg_n elements, reduced; in place */
+    const void *factors; /* fr_factor of the table; entry minus_one is -1 */
+    uint64_t scale[8];   /* a factor for every result, where is_scaled is not 0 */
+    uint32_t is_scaled;
+    uint32_t lg_n;
+    /* The layers first_layer … first_layer + n_layers - 1. If others come before and after them and
+     * n_layers is not a multiple of 3, at least 11 - n_layers come after: eight elements of a
+     * thread that are not all of one row must be of one block. */
+    uint32_t first_layer, n_layers;
+    uint32_t is_shifted; /* modulo X^n + 1 instead of X^n - 1 */
+    uint32_t minus_one;
+} cuzk_transform_args;
+
+/* The argument of transform_factors: entries 8·t … 8·t + 7 for thread t. */
+typedef struct {
+    void *factors;                            /* n fr_factor */
+    uint32_t n;                               /* a power of two, at least 8 */
+    uint32_t unused;                          /* entry n is made too: -1 */
+    uint64_t roots[CUZK_TRANSFORM_LG_MAX][4]; /* entry 2^i of the table, Montgomery form */
+} cuzk_factors_args;
+
+/* The argument of the pointwise kernels, one thread an element; o may be any of the others.
+ * fr_multiply: o = a·b, fr_multiply_subtract: o = a·b - c, fr_subtract: o = a - b, fr_permute: o
+ * with its bit-reversed indices exchanged. */
+typedef struct {
+    void *o;
+    const void *a, *b, *c;
+    uint32_t n;
+    uint32_t lg_n; /* of fr_permute */
+} cuzk_pointwise_args;
+
+#endif

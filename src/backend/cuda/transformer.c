@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Launches of the transforms, and the quotients made of them. */
+#include "backend/cuda/transformer.h"
+
+#include "backend/cuda/image.h"
+
+#include <string.h>
+
+static void *address(CUdeviceptr p)
+{
+    return (void *)(uintptr_t)p;
+}
+
+size_t cuzk_transformer_bytes(unsigned lg_max)
+{
+    size_t n = (size_t)1 << (lg_max < 3 ? 3 : lg_max);
+    return CUZK_TRANSFORM_FACTOR_BYTES * (n + 1);
+}
+
+static cuzk_status find_kernels(cuzk_transformer *t, cuzk_error *err)
+{
+    const struct {
+        CUfunction *function;
+        const char *name;
+    } kernels[] = {
+        {&t->forward, "transform_forward"},
+        {&t->inverse, "transform_inverse"},
+        {&t->make_factors, "transform_factors"},
+        {&t->multiply, "fr_multiply"},
+        {&t->multiply_subtract, "fr_multiply_subtract"},
+        {&t->subtract, "fr_subtract"},
+        {&t->permute, "fr_permute"},
+    };
+    for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
+        CUZK_CUDA_TRY(t->api, err, cuModuleGetFunction,
+                      (kernels[i].function, t->module, kernels[i].name));
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status launch(const cuzk_transformer *t, CUfunction kernel, unsigned blocks,
+                          unsigned threads, void *args, CUstream stream, cuzk_error *err)
+{
+    void *params[] = {args};
+    CUZK_CUDA_TRY(t->api, err, cuLaunchKernel,
+                  (kernel, blocks, 1, 1, threads, 1, 1, 0, stream, params, NULL));
+    return CUZK_OK;
+}
+
+static cuzk_status fill_factors(cuzk_transformer *t, unsigned generator, CUstream stream,
+                                cuzk_error *err)
+{
+    cuzk_factors_args args = {.factors = address(t->factors), .n = t->n_factors};
+    /* entry 2^i is the root of order 2^(i+2); the last ones may not exist and are not used then */
+    for (unsigned i = 0; i < CUZK_TRANSFORM_LG_MAX; i++) {
+        cuzk_fr root = t->curve->fr_one;
+        if (i + 2 <= t->curve->two_adicity) {
+            t->curve->fr_root_of_unity(&root, generator, i + 2);
+        }
+        memcpy(args.roots[i], root.l, sizeof(root.l));
+    }
+    uint32_t n_threads = t->n_factors / 8;
+    return launch(t, t->make_factors, (n_threads + CUZK_POINTWISE_BLOCK - 1) / CUZK_POINTWISE_BLOCK,
+                  CUZK_POINTWISE_BLOCK, &args, stream, err);
+}
+
+cuzk_status cuzk_transformer_open(cuzk_transformer *out, const cuzk_cuda_api *api,
+                                  const cuzk_curve *curve, unsigned generator, unsigned lg_max,
+                                  CUdeviceptr factors, CUstream stream, cuzk_error *err)
+{
+    unsigned most =
+        curve->two_adicity < CUZK_TRANSFORM_LG_MAX ? curve->two_adicity : CUZK_TRANSFORM_LG_MAX;
+    CUZK_FAIL_IF(lg_max > most, err, CUZK_E_UNSUPPORTED,
+                 "preparing transforms of 2^%u points on %s: the largest are 2^%u", lg_max,
+                 curve->name, most);
+    cuzk_transformer t = {.api = api,
+                          .curve = curve,
+                          .lg_max = lg_max,
+                          .layers_max = CUZK_TRANSFORM_LAYERS_MAX,
+                          .factors = factors,
+                          .n_factors = 1u << (lg_max < 3 ? 3 : lg_max)};
+    const unsigned char *image = curve->id == CUZK_CURVE_BN254 ? CUZK_IMAGE(transform, bn254)
+                                                               : CUZK_IMAGE(transform, bls12_381);
+    CUZK_CUDA_TRY(api, err, cuModuleLoadData, (&t.module, image));
+    cuzk_status status = find_kernels(&t, err);
+    status = status != CUZK_OK ? status : fill_factors(&t, generator, stream, err);
+    if (status != CUZK_OK) {
+        cuzk_transformer_close(&t);
+        return status;
+    }
+    *out = t;
+    return CUZK_OK;
+}
+
+void cuzk_transformer_close(cuzk_transformer *t)
+{
+    (void)CUZK_CU(t->api, cuModuleUnload)(t->module);
+}
+
+/* The passes of a transform: as few as possible, with as equal numbers of layers as possible, so
+ * that every pass but the last leaves enough columns for full memory accesses. */
+static unsigned pass_count(const cuzk_transformer *t, unsigned lg_n)
+{
+    return lg_n == 0 ? 1 : (lg_n + t->layers_max - 1) / t->layers_max;
+}
+
+/* The first layer of a pass. */
+static unsigned pass_begin(unsigned n_passes, unsigned lg_n, unsigned pass)
+{
+    unsigned begin = 0;
+    for (unsigned i = 0; i < pass; i++) {
+        begin += (lg_n - begin + n_passes - i - 1) / (n_passes - i);
+    }
+    return begin;
+}
+
+static cuzk_status check_size(const cuzk_transformer *t, cuzk_transform_kind kind, unsigned lg_n,
+                              cuzk_error *err)
+{
+    CUZK_FAIL_IF(lg_n > t->lg_max, err, CUZK_E_ARGUMENT,
+                 "transforming 2^%u values on %s: the tables are made for 2^%u", lg_n,
+                 t->curve->name, t->lg_max);
+    CUZK_FAIL_IF(kind == CUZK_TRANSFORM_SHIFTED && lg_n >= t->curve->two_adicity, err,
+                 CUZK_E_UNSUPPORTED,
+                 "transforming 2^%u values on %s modulo X^n + 1: needs a root of unity of order "
+                 "2^%u, which the field lacks",
+                 lg_n, t->curve->name, lg_n + 1);
+    return CUZK_OK;
+}
+
+static cuzk_status run_pass(const cuzk_transformer *t, CUfunction kernel, cuzk_transform_args *args,
+                            unsigned pass, CUstream stream, cuzk_error *err)
+{
+    unsigned n_passes = pass_count(t, args->lg_n);
+    args->first_layer = pass_begin(n_passes, args->lg_n, pass);
+    args->n_layers = pass_begin(n_passes, args->lg_n, pass + 1) - args->first_layer;
+    unsigned lg_blocks =
+        args->lg_n > CUZK_TRANSFORM_LG_TILE ? args->lg_n - CUZK_TRANSFORM_LG_TILE : 0;
+    return launch(t, kernel, 1u << lg_blocks, CUZK_TRANSFORM_BLOCK, args, stream, err);
+}
+
+cuzk_status cuzk_transform_forward(const cuzk_transformer *t, cuzk_transform_kind kind,
+                                   unsigned lg_n, CUdeviceptr values, CUstream stream,
+                                   cuzk_error *err)
+{
+    CUZK_TRY(check_size(t, kind, lg_n, err));
+    cuzk_transform_args args = {.values = address(values),
+                                .factors = address(t->factors),
+                                .lg_n = lg_n,
+                                .is_shifted = kind == CUZK_TRANSFORM_SHIFTED,
+                                .minus_one = t->n_factors};
+    for (unsigned pass = 0; pass < pass_count(t, lg_n); pass++) {
+        CUZK_TRY(run_pass(t, t->forward, &args, pass, stream, err));
+    }
+    return CUZK_OK;
+}
+
+/* The factor of a (field/factor.h): w = a in plain form, q = a·2^256 mod r times -1/r modulo 2^256.
+ */
+static void factor_of(const cuzk_curve *curve, uint64_t factor[8], const cuzk_fr *a)
+{
+    uint64_t inverse = 1; /* of r's lowest word: Newton's iteration doubles the bits */
+    for (int i = 0; i < 6; i++) {
+        inverse *= 2 - curve->r[0] * inverse;
+    }
+    uint64_t rest[4];
+    memcpy(rest, a->l, sizeof(rest));
+    curve->fr_to_canonical_le(factor, a);
+    for (int i = 0; i < 4; i++) {
+        uint64_t m = 0 - rest[i] * inverse, carry = 0;
+        factor[4 + i] = m;
+        for (int j = i; j < 4; j++) {
+            __extension__ unsigned __int128 sum =
+                (unsigned __int128)m * curve->r[j - i] + rest[j] + carry;
+            rest[j] = (uint64_t)sum;
+            carry = (uint64_t)(sum >> 64);
+        }
+    }
+}
+
+cuzk_status cuzk_transform_inverse(const cuzk_transformer *t, cuzk_transform_kind kind,
+                                   unsigned lg_n, CUdeviceptr values, const cuzk_fr *scale,
+                                   CUstream stream, cuzk_error *err)
+{
+    CUZK_TRY(check_size(t, kind, lg_n, err));
+    cuzk_transform_args args = {.values = address(values),
+                                .factors = address(t->factors),
+                                .lg_n = lg_n,
+                                .is_shifted = kind == CUZK_TRANSFORM_SHIFTED,
+                                .minus_one = t->n_factors};
+    for (unsigned pass = pass_count(t, lg_n); pass-- > 0;) {
+        if (pass == 0 && scale != NULL) {
+            args.is_scaled = 1;
+            factor_of(t->curve, args.scale, scale);
+        }
+        CUZK_TRY(run_pass(t, t->inverse, &args, pass, stream, err));
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status pointwise(const cuzk_transformer *t, CUfunction kernel, unsigned lg_n,
+                             CUdeviceptr o, CUdeviceptr a, CUdeviceptr b, CUdeviceptr c,
+                             CUstream stream, cuzk_error *err)
+{
+    cuzk_pointwise_args args = {.o = address(o),
+                                .a = address(a),
+                                .b = address(b),
+                                .c = address(c),
+                                .n = 1u << lg_n,
+                                .lg_n = lg_n};
+    return launch(t, kernel, (args.n + CUZK_POINTWISE_BLOCK - 1) / CUZK_POINTWISE_BLOCK,
+                  CUZK_POINTWISE_BLOCK, &args, stream, err);
+}
+
+cuzk_status cuzk_transform_permute(const cuzk_transformer *t, unsigned lg_n, CUdeviceptr values,
+                                   CUstream stream, cuzk_error *err)
+{
+    CUZK_TRY(check_size(t, CUZK_TRANSFORM_PLAIN, lg_n, err));
+    return pointwise(t, t->permute, lg_n, values, 0, 0, 0, stream, err);
+}
+
+/* The scales of the inverse transforms of a and c. Elements in memory are x·ρ, ρ = 2^256, products
+ * (x·ρ)(y·ρ)/ρ; unscaled inverse transforms multiply by n. The scales make the last operation give
+ * plain values:
+ *   circom: a·b - c with c from n·c·ρ by 1/(n·ρ), and a from n·a·ρ so that with n·b·ρ the product
+ * is a·b: by 1/(n²·ρ); plain: (c - e)/2 with c by 1/(2n·ρ); e = a·b leaves one more inverse
+ * transform: a by 1/(2n³·ρ). */
+static void quotient_scales(const cuzk_curve *curve, cuzk_device_quotient_form form, unsigned lg_n,
+                            cuzk_fr *scale_a, cuzk_fr *scale_c)
+{
+    cuzk_fr n_inv, two_inv, rho_inv = {{1}};
+    curve->fr_from_u64(&n_inv, UINT64_C(1) << lg_n);
+    curve->fr_inv(&n_inv, &n_inv);
+    curve->fr_from_u64(&two_inv, 2);
+    curve->fr_inv(&two_inv, &two_inv);
+    curve->fr_mul(scale_c, &rho_inv, &n_inv);
+    if (form == CUZK_DEVICE_QUOTIENT_PLAIN) {
+        curve->fr_mul(scale_c, scale_c, &two_inv);
+    }
+    curve->fr_mul(scale_a, scale_c, &n_inv);
+    if (form == CUZK_DEVICE_QUOTIENT_PLAIN) {
+        curve->fr_mul(scale_a, scale_a, &n_inv);
+    }
+}
+
+cuzk_status cuzk_transform_quotient(const cuzk_transformer *t, cuzk_device_quotient_form form,
+                                    unsigned lg_n, CUdeviceptr a, CUdeviceptr b, CUdeviceptr c,
+                                    CUstream stream, cuzk_error *err)
+{
+    const cuzk_transform_kind plain = CUZK_TRANSFORM_PLAIN, shifted = CUZK_TRANSFORM_SHIFTED;
+    cuzk_fr scale_a, scale_c;
+    CUZK_TRY(check_size(t, shifted, lg_n, err));
+    quotient_scales(t->curve, form, lg_n, &scale_a, &scale_c);
+    CUZK_TRY(pointwise(t, t->multiply, lg_n, c, a, b, 0, stream, err));
+    CUZK_TRY(cuzk_transform_inverse(t, plain, lg_n, a, &scale_a, stream, err));
+    CUZK_TRY(cuzk_transform_inverse(t, plain, lg_n, b, NULL, stream, err));
+    CUZK_TRY(cuzk_transform_inverse(t, plain, lg_n, c, &scale_c, stream, err));
+    CUZK_TRY(cuzk_transform_forward(t, shifted, lg_n, a, stream, err));
+    CUZK_TRY(cuzk_transform_forward(t, shifted, lg_n, b, stream, err));
+    if (form == CUZK_DEVICE_QUOTIENT_CIRCOM) {
+        CUZK_TRY(cuzk_transform_forward(t, shifted, lg_n, c, stream, err));
+        return pointwise(t, t->multiply_subtract, lg_n, a, a, b, c, stream, err);
+    }
+    CUZK_TRY(pointwise(t, t->multiply, lg_n, a, a, b, 0, stream, err));
+    CUZK_TRY(cuzk_transform_inverse(t, shifted, lg_n, a, NULL, stream, err));
+    return pointwise(t, t->subtract, lg_n, a, c, a, 0, stream, err);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The kernels of one curve as host code, by module and name. Built once per curve. */
+#include "simt.h"
+
+#include "backend/cuda/field_check.cu"
+#include "backend/cuda/point_add.cu"
+#include "backend/cuda/transform.cu"
+
+#define CURVE_TABLE(stem) SIMT_PASTE(simt_##stem##_, SIMT_CURVE)
+#define SIMT_PASTE(a, b)  SIMT_PASTE2(a, b)
+#define SIMT_PASTE2(a, b) a##b
+
+extern "C" {
+extern const simt_kernel CURVE_TABLE(field_check)[] = {SIMT_KERNEL(fr_check),
+                                                       SIMT_KERNEL(fp_check),
+                                                       SIMT_KERNEL(fp2_check),
+                                                       SIMT_KERNEL(fr_factor_check),
+                                                       {}};
+
+#define GROUP_KERNELS(g)                                                                           \
+    SIMT_KERNEL(g##_add_prefix_gather), SIMT_KERNEL(g##_add_prefix_pairs),                         \
+        SIMT_KERNEL(g##_add_finish_gather), SIMT_KERNEL(g##_add_finish_pairs),                     \
+        SIMT_KERNEL(g##_add_inverse)
+extern const simt_kernel CURVE_TABLE(point_add)[] = {GROUP_KERNELS(g1), GROUP_KERNELS(g2), {}};
+
+extern const simt_kernel CURVE_TABLE(transform)[] = {
+    SIMT_KERNEL(transform_forward),    SIMT_KERNEL(transform_inverse),
+    SIMT_KERNEL(transform_factors),    SIMT_KERNEL(fr_multiply),
+    SIMT_KERNEL(fr_multiply_subtract), SIMT_KERNEL(fr_subtract),
+    SIMT_KERNEL(fr_permute),           {}};
+}
