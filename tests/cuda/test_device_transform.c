@@ -161,7 +161,7 @@ static void check_sizes(unsigned generator, unsigned lg_from, unsigned lg_to)
 
 static unsigned lg_most(void)
 {
-    return !device_test_is_emulated() ? 20 : getenv("CUZK_NIGHTLY") != NULL ? 19 : 12;
+    return !device_test_is_emulated() ? 20 : getenv("CUZK_NIGHTLY") != NULL ? 19 : 11;
 }
 
 static void test_bn254(void **state)
@@ -189,7 +189,7 @@ static void test_passes(void **state)
     (void)state;
     open_transformer(CUZK_CURVE_BLS12_381, 7, 12);
     transformer.layers_max = 3;
-    check_sizes(7, 4, 11);
+    check_sizes(7, 4, 10);
     transformer.layers_max = 6;
     check_sizes(7, 12, 12);
     close_transformer();

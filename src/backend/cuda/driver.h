@@ -30,6 +30,8 @@
     X(cuMemcpyHtoD)                                                                                \
     X(cuMemcpyDtoH)                                                                                \
     X(cuMemsetD8)                                                                                  \
+    X(cuMemsetD8Async)                                                                             \
+    X(cuMemcpyDtoHAsync)                                                                           \
     X(cuMemcpy2DAsync)                                                                             \
     X(cuModuleLoadData)                                                                            \
     X(cuModuleUnload)                                                                              \

@@ -17,10 +17,14 @@
 typedef enum {
     CUZK_ADD_GATHER = 0, /* packed points bases[list[2s] >> 1] and bases[list[2s + 1] >> 1], each
                             negated if the lowest bit of its entry is set */
-    CUZK_ADD_PAIRS = 1   /* points 2s and 2s + 1 of the arrays in_x, in_y */
+    CUZK_ADD_PAIRS = 1,  /* points 2s and 2s + 1 of the arrays in_x, in_y */
+    CUZK_ADD_LISTED = 2  /* as GATHER, from the arrays in_x, in_y */
 } cuzk_add_source;
 
-enum { CUZK_ADD_SOURCES = 2, CUZK_ADD_BLOCK = 128 };
+enum { CUZK_ADD_SOURCES = 3, CUZK_ADD_BLOCK = 128 };
+
+/* An entry of a list that stands for infinity. */
+#define CUZK_ADD_NONE UINT32_C(0xffffffff)
 
 /* The argument of all three kernels; device addresses, 16-byte aligned. "coordinate" is an element
  * of the group's coordinate field in Montgomery form. */

@@ -73,34 +73,54 @@ typedef struct {
     const void *x, *y;    /* arrays of coordinates */
     size_t first, second; /* indices into both */
     bool negate_first, negate_second;
+    bool no_first, no_second; /* infinity, and no place */
 } PA(operands);
 
 template <int SOURCE>
 static __device__ __forceinline__ PA(operands) PA(locate)(const cuzk_add_args &a, uint32_t slot)
 {
     PA(operands) p;
-    if (SOURCE == CUZK_ADD_GATHER) {
-        uint2 entry = __ldg((const uint2 *)a.list + slot);
-        p.x = a.bases;
-        p.y = (const CF_TYPE *)a.bases + 1;
-        p.first = (size_t)(entry.x >> 1) * 2;
-        p.second = (size_t)(entry.y >> 1) * 2;
-        p.negate_first = (entry.x & 1) != 0;
-        p.negate_second = (entry.y & 1) != 0;
-    } else {
+    if (SOURCE == CUZK_ADD_PAIRS) {
         p.x = a.in_x;
         p.y = a.in_y;
         p.first = (size_t)slot * 2;
         p.second = (size_t)slot * 2 + 1;
         p.negate_first = false;
         p.negate_second = false;
+        p.no_first = false;
+        p.no_second = false;
+    } else {
+        const size_t step = SOURCE == CUZK_ADD_GATHER ? 2 : 1;
+        uint2 entry = __ldg((const uint2 *)a.list + slot);
+        p.x = SOURCE == CUZK_ADD_GATHER ? a.bases : a.in_x;
+        p.y = SOURCE == CUZK_ADD_GATHER ? (const CF_TYPE *)a.bases + 1 : a.in_y;
+        p.first = (size_t)(entry.x >> 1) * step;
+        p.second = (size_t)(entry.y >> 1) * step;
+        p.negate_first = (entry.x & 1) != 0;
+        p.negate_second = (entry.y & 1) != 0;
+        p.no_first = entry.x == CUZK_ADD_NONE;
+        p.no_second = entry.y == CUZK_ADD_NONE;
     }
     return p;
 }
 
-static __device__ __forceinline__ void PA(read_y)(CF_TYPE *o, const PA(operands) * p, size_t index,
-                                                  bool negate)
+static __device__ __forceinline__ void PA(read_x)(CF_TYPE *o, const PA(operands) * p, size_t index,
+                                                  bool none)
 {
+    if (none) {
+        CF(set_zero)(o);
+    } else {
+        PA(read)(o, p->x, index);
+    }
+}
+
+static __device__ __forceinline__ void PA(read_y)(CF_TYPE *o, const PA(operands) * p, size_t index,
+                                                  bool negate, bool none)
+{
+    if (none) {
+        CF(set_zero)(o);
+        return;
+    }
     PA(read)(o, p->y, index);
     if (negate) {
         CF(neg)(o, o);
@@ -119,15 +139,15 @@ template <int SOURCE> static __device__ __forceinline__ void PA(prefix)(const cu
     for (uint32_t slot = t; slot < a.n_pairs; slot += a.n_threads) {
         PA(operands) p = PA(locate)<SOURCE>(a, slot);
         CF_TYPE x1, x2, d;
-        PA(read)(&x1, p.x, p.first);
-        PA(read)(&x2, p.x, p.second);
+        PA(read_x)(&x1, &p, p.first, p.no_first);
+        PA(read_x)(&x2, &p, p.second, p.no_second);
         CF(sub)(&d, &x2, &x1);
         if (CF(is_zero)(&d) || CF(is_zero)(&x1) || CF(is_zero)(&x2)) {
             PA(rare_slot) v;
             v.x1 = x1;
             v.x2 = x2;
-            PA(read_y)(&v.y1, &p, p.first, p.negate_first);
-            PA(read_y)(&v.y2, &p, p.second, p.negate_second);
+            PA(read_y)(&v.y1, &p, p.first, p.negate_first, p.no_first);
+            PA(read_y)(&v.y2, &p, p.second, p.negate_second, p.no_second);
             PA(classify)(&v);
             d = v.denominator;
         }
@@ -151,10 +171,10 @@ template <int SOURCE> static __device__ __forceinline__ void PA(finish)(const cu
         uint32_t slot = row * a.n_threads + t;
         PA(operands) p = PA(locate)<SOURCE>(a, slot);
         CF_TYPE x1, y1, x2, y2, d, slope, x3;
-        PA(read)(&x1, p.x, p.first);
-        PA(read)(&x2, p.x, p.second);
-        PA(read_y)(&y1, &p, p.first, p.negate_first);
-        PA(read_y)(&y2, &p, p.second, p.negate_second);
+        PA(read_x)(&x1, &p, p.first, p.no_first);
+        PA(read_x)(&x2, &p, p.second, p.no_second);
+        PA(read_y)(&y1, &p, p.first, p.negate_first, p.no_first);
+        PA(read_y)(&y2, &p, p.second, p.negate_second, p.no_second);
         CF(sub)(&d, &x2, &x1);
         bool rare = CF(is_zero)(&d) || CF(is_zero)(&x1) || CF(is_zero)(&x2);
         CF(sub)(&y2, &y2, &y1); /* the numerator from here on */
@@ -205,6 +225,16 @@ CUZK_KERNEL __launch_bounds__(CUZK_ADD_BLOCK, PA_BLOCKS) PA(add_finish_gather)(c
 CUZK_KERNEL __launch_bounds__(CUZK_ADD_BLOCK, PA_BLOCKS) PA(add_finish_pairs)(cuzk_add_args a)
 {
     PA(finish)<CUZK_ADD_PAIRS>(a);
+}
+
+CUZK_KERNEL __launch_bounds__(CUZK_ADD_BLOCK, PA_BLOCKS) PA(add_prefix_listed)(cuzk_add_args a)
+{
+    PA(prefix)<CUZK_ADD_LISTED>(a);
+}
+
+CUZK_KERNEL __launch_bounds__(CUZK_ADD_BLOCK, PA_BLOCKS) PA(add_finish_listed)(cuzk_add_args a)
+{
+    PA(finish)<CUZK_ADD_LISTED>(a);
 }
 
 /* totals <- their inverses: one more level of prefix products, then one inversion per thread. */

@@ -5,12 +5,12 @@
 #include "backend/cuda/image.h"
 
 static const char *const prefix_names[2][CUZK_ADD_SOURCES] = {
-    {"g1_add_prefix_gather", "g1_add_prefix_pairs"},
-    {"g2_add_prefix_gather", "g2_add_prefix_pairs"},
+    {"g1_add_prefix_gather", "g1_add_prefix_pairs", "g1_add_prefix_listed"},
+    {"g2_add_prefix_gather", "g2_add_prefix_pairs", "g2_add_prefix_listed"},
 };
 static const char *const finish_names[2][CUZK_ADD_SOURCES] = {
-    {"g1_add_finish_gather", "g1_add_finish_pairs"},
-    {"g2_add_finish_gather", "g2_add_finish_pairs"},
+    {"g1_add_finish_gather", "g1_add_finish_pairs", "g1_add_finish_listed"},
+    {"g2_add_finish_gather", "g2_add_finish_pairs", "g2_add_finish_listed"},
 };
 static const char *const inverse_names[2] = {"g1_add_inverse", "g2_add_inverse"};
 

@@ -5,7 +5,7 @@
 #include "device_test.h"
 #include "simt_launch.h"
 
-#define MODULES(X) X(point_add) X(field_check) X(transform)
+#define MODULES(X) X(point_add) X(field_check) X(transform) X(bucket) X(bucket_reduce)
 
 #define DECLARE(stem) extern const simt_kernel simt_##stem##_bn254[], simt_##stem##_bls12_381[];
 MODULES(DECLARE)
@@ -85,14 +85,32 @@ static CUresult from_device(void *to, CUdeviceptr from, size_t n_bytes)
     return CUDA_SUCCESS;
 }
 
+static CUresult from_device_async(void *to, CUdeviceptr from, size_t n_bytes, CUstream stream)
+{
+    (void)stream;
+    return from_device(to, from, n_bytes);
+}
+
 static CUresult set_bytes(CUdeviceptr to, unsigned char byte, size_t n_bytes)
 {
     memset((void *)(uintptr_t)to, byte, n_bytes);
     return CUDA_SUCCESS;
 }
 
+static CUresult set_bytes_async(CUdeviceptr to, unsigned char byte, size_t n_bytes, CUstream stream)
+{
+    (void)stream;
+    return set_bytes(to, byte, n_bytes);
+}
+
 static CUresult synchronize(void)
 {
+    return CUDA_SUCCESS;
+}
+
+static CUresult synchronize_stream(CUstream stream)
+{
+    (void)stream;
     return CUDA_SUCCESS;
 }
 
@@ -117,7 +135,10 @@ void device_test_open(void)
     CUZK_CU(&api, cuMemcpyHtoD) = to_device;
     CUZK_CU(&api, cuMemcpyDtoH) = from_device;
     CUZK_CU(&api, cuMemsetD8) = set_bytes;
+    CUZK_CU(&api, cuMemcpyDtoHAsync) = from_device_async;
+    CUZK_CU(&api, cuMemsetD8Async) = set_bytes_async;
     CUZK_CU(&api, cuCtxSynchronize) = synchronize;
+    CUZK_CU(&api, cuStreamSynchronize) = synchronize_stream;
     device = (cuzk_cuda_device){.api = &api, .name = "emulated", .capability = 90, .n_sms = 1};
     printf("device: emulated on the host\n");
 }

@@ -2,6 +2,8 @@
 /* The kernels of one curve as host code, by module and name. Built once per curve. */
 #include "simt.h"
 
+#include "backend/cuda/bucket.cu"
+#include "backend/cuda/bucket_reduce.cu"
 #include "backend/cuda/field_check.cu"
 #include "backend/cuda/point_add.cu"
 #include "backend/cuda/transform.cu"
@@ -20,6 +22,7 @@ extern const simt_kernel CURVE_TABLE(field_check)[] = {SIMT_KERNEL(fr_check),
 #define GROUP_KERNELS(g)                                                                           \
     SIMT_KERNEL(g##_add_prefix_gather), SIMT_KERNEL(g##_add_prefix_pairs),                         \
         SIMT_KERNEL(g##_add_finish_gather), SIMT_KERNEL(g##_add_finish_pairs),                     \
+        SIMT_KERNEL(g##_add_prefix_listed), SIMT_KERNEL(g##_add_finish_listed),                    \
         SIMT_KERNEL(g##_add_inverse)
 extern const simt_kernel CURVE_TABLE(point_add)[] = {GROUP_KERNELS(g1), GROUP_KERNELS(g2), {}};
 
@@ -28,4 +31,23 @@ extern const simt_kernel CURVE_TABLE(transform)[] = {
     SIMT_KERNEL(transform_factors),    SIMT_KERNEL(fr_multiply),
     SIMT_KERNEL(fr_multiply_subtract), SIMT_KERNEL(fr_subtract),
     SIMT_KERNEL(fr_permute),           {}};
+
+extern const simt_kernel CURVE_TABLE(bucket)[] = {SIMT_KERNEL(bucket_digits),
+                                                  SIMT_KERNEL(radix_count),
+                                                  SIMT_KERNEL(radix_scatter),
+                                                  SIMT_KERNEL(scan_sums),
+                                                  SIMT_KERNEL(scan_top),
+                                                  SIMT_KERNEL(scan_apply),
+                                                  SIMT_KERNEL(bucket_bounds),
+                                                  SIMT_KERNEL(bucket_totals),
+                                                  SIMT_KERNEL(bucket_counts),
+                                                  SIMT_KERNEL(bucket_pairs),
+                                                  SIMT_KERNEL(bit_counts),
+                                                  SIMT_KERNEL(bit_entries),
+                                                  {}};
+
+#define REDUCE_KERNELS(g)                                                                          \
+    SIMT_KERNEL(g##_reduce_first), SIMT_KERNEL(g##_reduce_join), SIMT_KERNEL(g##_reduce_output)
+extern const simt_kernel CURVE_TABLE(bucket_reduce)[] = {
+    REDUCE_KERNELS(g1), REDUCE_KERNELS(g2), {}};
 }

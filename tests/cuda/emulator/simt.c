@@ -2,6 +2,7 @@
 /* The threads of a block as contexts that are switched at barriers. */
 #include "simt_launch.h"
 
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,27 +19,46 @@ simt_dim threadIdx, blockIdx, blockDim, gridDim;
 
 typedef enum { READY, AT_BLOCK_BARRIER, AT_WARP_BARRIER, RETURNED } thread_state;
 
-static ucontext_t scheduler, contexts[THREADS_MAX];
+/* A context runs threads one after another until one waits; that one keeps the context, and the
+ * threads that have not begun go on in another. So a kernel without barriers needs one. Contexts
+ * are made by makecontext and switched by _longjmp, which, unlike swapcontext, makes no system
+ * call. */
+static jmp_buf scheduler, contexts[THREADS_MAX];
 static char *stacks;
+static unsigned n_contexts;              /* in use in this block */
+static unsigned context_of[THREADS_MAX]; /* of threads that wait */
 static thread_state states[THREADS_MAX];
 static uint32_t values[THREADS_MAX]; /* of simt_exchange */
-static unsigned current;
+static unsigned current, current_context, n_threads, n_begun;
+static bool backwards;
 static void (*running)(void **);
 static void **running_params;
 
-static void thread_main(void)
+static void enter(unsigned t)
 {
-    running(running_params);
-    states[current] = RETURNED;
-    /* uc_link goes back to the scheduler */
+    current = t;
+    threadIdx =
+        (simt_dim){t % blockDim.x, t / blockDim.x % blockDim.y, t / (blockDim.x * blockDim.y)};
+}
+
+static void context_main(void)
+{
+    while (n_begun < n_threads) {
+        unsigned i = n_begun++;
+        enter(backwards ? n_threads - 1 - i : i);
+        running(running_params);
+        states[current] = RETURNED;
+    }
+    _longjmp(scheduler, 1);
 }
 
 static void wait_as(thread_state state)
 {
-    unsigned self = current;
-    states[self] = state;
-    swapcontext(&contexts[self], &scheduler);
-    current = self;
+    states[current] = state;
+    context_of[current] = current_context;
+    if (_setjmp(contexts[current_context]) == 0) {
+        _longjmp(scheduler, 1);
+    }
 }
 
 void __syncthreads(void);
@@ -68,14 +88,6 @@ const uint32_t *simt_exchange(uint32_t value)
     return copies[self];
 }
 
-static void run_thread(unsigned t)
-{
-    current = t;
-    threadIdx =
-        (simt_dim){t % blockDim.x, t / blockDim.x % blockDim.y, t / (blockDim.x * blockDim.y)};
-    swapcontext(&scheduler, &contexts[t]);
-}
-
 /* Let threads go on that have all arrived; returns whether any can. */
 static bool release(unsigned n)
 {
@@ -98,26 +110,50 @@ static bool release(unsigned n)
     return any;
 }
 
-static void run_block(const char *name, unsigned n, bool backwards)
+/* Begin threads that have not begun, in a new context; returns when they wait or are done. */
+static void begin_threads(void)
+{
+    static ucontext_t c;
+    getcontext(&c);
+    c.uc_stack.ss_sp = stacks + (size_t)n_contexts * STACK_BYTES;
+    c.uc_stack.ss_size = STACK_BYTES;
+    c.uc_link = NULL;
+    makecontext(&c, context_main, 0);
+    current_context = n_contexts++;
+    if (_setjmp(scheduler) == 0) {
+        setcontext(&c);
+    }
+}
+
+/* Let a thread that waited go on. */
+static void resume(unsigned t)
+{
+    enter(t);
+    current_context = context_of[t];
+    if (_setjmp(scheduler) == 0) {
+        _longjmp(contexts[current_context], 1);
+    }
+}
+
+static void run_block(const char *name, unsigned n)
 {
     for (unsigned t = 0; t < THREADS_MAX; t++) {
         states[t] = t < n ? READY : RETURNED;
     }
-    for (unsigned t = 0; t < n; t++) {
-        getcontext(&contexts[t]);
-        contexts[t].uc_stack.ss_sp = stacks + (size_t)t * STACK_BYTES;
-        contexts[t].uc_stack.ss_size = STACK_BYTES;
-        contexts[t].uc_link = &scheduler;
-        makecontext(&contexts[t], thread_main, 0);
+    n_threads = n;
+    n_begun = 0;
+    n_contexts = 0;
+    while (n_begun < n) {
+        begin_threads();
     }
-    do {
+    while (release(n)) {
         for (unsigned i = 0; i < n; i++) {
             unsigned t = backwards ? n - 1 - i : i;
             if (states[t] == READY) {
-                run_thread(t);
+                resume(t);
             }
         }
-    } while (release(n));
+    }
     for (unsigned t = 0; t < n; t++) {
         if (states[t] != RETURNED) {
             fprintf(stderr, "kernel %s, block %u, thread %u: waits for ever\n", name, blockIdx.x,
@@ -130,7 +166,6 @@ static void run_block(const char *name, unsigned n, bool backwards)
 void simt_launch(const simt_kernel *kernel, const unsigned grid[3], const unsigned block[3],
                  void **params)
 {
-    static bool backwards;
     unsigned n = block[0] * block[1] * block[2];
     if (stacks == NULL) {
         stacks = malloc((size_t)THREADS_MAX * STACK_BYTES);
@@ -147,7 +182,7 @@ void simt_launch(const simt_kernel *kernel, const unsigned grid[3], const unsign
         for (unsigned y = 0; y < grid[1]; y++) {
             for (unsigned x = 0; x < grid[0]; x++) {
                 blockIdx = (simt_dim){x, y, z};
-                run_block(kernel->name, n, backwards);
+                run_block(kernel->name, n);
             }
         }
     }

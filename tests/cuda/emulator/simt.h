@@ -78,6 +78,13 @@ static inline uint32_t atomicAdd(uint32_t *p, uint32_t v)
     return old;
 }
 
+static inline uint32_t atomicMax(uint32_t *p, uint32_t v)
+{
+    uint32_t old = *p;
+    *p = old > v ? old : v;
+    return old;
+}
+
 static inline unsigned simt_lane(void)
 {
     return threadIdx.x % 32;

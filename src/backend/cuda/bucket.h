@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Sorting entries by buckets and pairing the points of each bucket, round by round: what kernels
+ * and host share.
+ *
+ * An entry is a key (its bucket) and a value: 2·(index of a base) + (1 if it is to be negated).
+ * Signed digits: with C = Σ 2^(w·i + w - 1) over the windows i, window i of k + C less 2^(w-1) is a
+ * digit of k in -2^(w-1) … 2^(w-1) - 1, and no carry runs. Buckets of a group of windows are
+ * numbered (window in the group)·2^(w-1) + |digit| - 1; entries with digit 0 get the number after
+ * the last one and are sorted to the end.
+ * The sort is a radix sort of 8 bits a pass, least significant first: count, scan, scatter.
+ * A round adds the points of each bucket in pairs, so that c points become ⌈c/2⌉; the last of an
+ * odd number is paired with infinity. Rounds end when no bucket holds two. All kernels are the same
+ * for both curves. */
+#ifndef CUZK_BACKEND_CUDA_BUCKET_H
+#define CUZK_BACKEND_CUDA_BUCKET_H
+
+#include <stdint.h>
+
+enum {
+    CUZK_BUCKET_BLOCK = 256,  /* threads of every kernel here */
+    CUZK_RADIX_BITS = 8,      /* of a pass: one thread of a block per value */
+    CUZK_RADIX_TILE = 4096,   /* entries of a block of the sort */
+    CUZK_SCAN_TILE = 2048,    /* elements of a block of the scan */
+    CUZK_ROUNDS_MAX = 32,     /* totals that bucket_totals gives */
+    CUZK_TOTALS_LARGEST = 32, /* then the largest count … */
+    CUZK_TOTALS_ENTRIES = 33, /* … and the number of entries with a bucket */
+    CUZK_TOTALS = 34
+};
+
+typedef struct {
+    uint32_t key, value;
+} cuzk_bucket_entry;
+
+/* bucket_digits, one thread a scalar: entries[v·n + i] for the windows v of the group. */
+typedef struct {
+    cuzk_bucket_entry *entries;
+    const uint64_t *scalars;   /* n × 4 words, plain, below 2^255 */
+    const uint32_t *index;     /* the base of each scalar, or NULL for i */
+    uint64_t offset[5];        /* C */
+    uint32_t n;                /* n·n_windows below 2^32 */
+    uint32_t first, n_windows; /* of the group */
+    uint32_t bits;             /* w */
+    uint32_t none;             /* the key of digits that are 0: the buckets of a full group */
+} cuzk_digits_args;
+
+/* radix_count: counts[value·n_tiles + tile]; radix_scatter: entries to `sorted`, counts scanned. */
+typedef struct {
+    const cuzk_bucket_entry *entries;
+    cuzk_bucket_entry *sorted;
+    uint32_t *counts;
+    uint32_t n, n_tiles;
+    uint32_t shift; /* of the pass's 8 bits in the key */
+} cuzk_radix_args;
+
+/* scan_sums, scan_top (one block), scan_apply: a <- its exclusive prefix sums. */
+typedef struct {
+    uint32_t *a;
+    uint32_t *sums; /* one for each tile of a */
+    uint32_t n, n_tiles;
+} cuzk_scan_args;
+
+/* The rest. "begin": n_buckets + 1 positions; bucket b holds begin[b] … begin[b + 1] - 1.
+ * bucket_bounds: begin of sorted entries. bucket_totals: points after each round, the largest count
+ * and begin[n_buckets], added to zeroed totals. bucket_counts: next[b] = ⌈count/2⌉, next[n_buckets]
+ * = 0. bucket_pairs, one thread a point: list[slot] and, for the next round, key[slot]. */
+typedef struct {
+    const cuzk_bucket_entry *entries; /* first round; NULL later */
+    const uint32_t *keys;             /* later rounds: the bucket of each point */
+    const uint32_t *begin;
+    uint32_t *next;
+    uint32_t *list; /* pairs of entries for the additions */
+    uint32_t *next_keys;
+    uint32_t *totals;
+    uint32_t n; /* points */
+    uint32_t n_buckets;
+} cuzk_bucket_args;
+
+/* bit_counts: counts[i] = ones of word i, counts[n_words] = 0; bit_entries, counts scanned: an
+ * entry of bucket 0 for each one. */
+typedef struct {
+    const uint64_t *words;
+    uint32_t *counts;
+    cuzk_bucket_entry *entries;
+    uint32_t n_words, unused;
+} cuzk_bits_args;
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Sums of scalar multiples, and sums of bases selected by bits, on a device.
+ *
+ * Bases are packed affine points in device memory (curve.h), 16-byte aligned; equal, opposite and
+ * infinite ones are allowed and the results are exact. Method: bucket.h, point_add.h,
+ * bucket_reduce.h; the windows are put together on the host. */
+#ifndef CUZK_BACKEND_CUDA_POINT_SUMMER_H
+#define CUZK_BACKEND_CUDA_POINT_SUMMER_H
+
+#include "backend/cuda/bucket.h"
+#include "backend/cuda/point_adder.h"
+
+typedef struct {
+    const cuzk_cuda_api *api;
+    const cuzk_curve *curve;
+    cuzk_point_adder adder;
+    CUmodule bucket_module, reduce_module;
+    CUfunction digits, radix_count, radix_scatter, scan_sums, scan_top, scan_apply, bounds, totals,
+        counts, pairs, bit_counts, bit_entries;
+    CUfunction reduce_first[2], reduce_join[2], reduce_output[2]; /* by cuzk_group_id */
+} cuzk_point_summer;
+
+/** Load the kernels of a curve into the current context. Errors: E_DEVICE. */
+cuzk_status cuzk_point_summer_open(cuzk_point_summer *out, const cuzk_cuda_api *api,
+                                   const cuzk_curve *curve, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Unload them; nothing may be running. */
+void cuzk_point_summer_close(cuzk_point_summer *s);
+
+typedef struct {
+    cuzk_group_id group;
+    CUdeviceptr bases;
+    CUdeviceptr scalars;  /* n × 32 bytes, plain, below r */
+    CUdeviceptr index;    /* n × uint32_t: the base of each scalar, below 2^31; 0 for 0 … n-1 */
+    uint32_t n;           /* below 2^28 */
+    unsigned window_bits; /* 0: from the cost model; else 4 … 24 */
+    unsigned windows_together; /* 0: as many as the cost model says; sorted and added up at once */
+} cuzk_point_sum_params;
+
+/** Bytes of workspace of cuzk_point_sum for these n, group, window_bits and windows_together. Pure.
+ *  About 130 bytes an entry in G1 on bls12_381, n entries a window, 2^25 at a time or one window.
+ */
+size_t cuzk_point_sum_bytes(const cuzk_point_summer *s, const cuzk_point_sum_params *params);
+
+/** sum = Σ scalar_i · base_i.
+ *
+ *  workspace: that many bytes of device memory, 16-byte aligned, borrowed for the call.
+ *  Waits for the device: the sizes of the rounds come back once a group of windows, and the sums.
+ *  Errors: E_ARGUMENT (window_bits, n), E_DEVICE. n = 0 gives infinity. */
+cuzk_status cuzk_point_sum(const cuzk_point_summer *s, cuzk_jac *sum,
+                           const cuzk_point_sum_params *params, CUdeviceptr workspace,
+                           CUstream stream, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Bytes of workspace of cuzk_point_sum_bits for up to n_ones ones among n_bits. Pure. */
+size_t cuzk_point_sum_bits_bytes(const cuzk_point_summer *s, cuzk_group_id group, uint32_t n_bits,
+                                 uint32_t n_ones);
+
+/** sum = Σ base_i over the bits i that are set.
+ *
+ *  bits: ⌈n_bits/64⌉ words in device memory, bit i in word i/64; unused bits zero. n_ones: the most
+ *  ones that the workspace was sized for; more give E_ARGUMENT. Otherwise as cuzk_point_sum. */
+cuzk_status cuzk_point_sum_bits(const cuzk_point_summer *s, cuzk_jac *sum, cuzk_group_id group,
+                                CUdeviceptr bases, CUdeviceptr bits, uint32_t n_bits,
+                                uint32_t n_ones, CUdeviceptr workspace, CUstream stream,
+                                cuzk_error *err) CUZK_WARN_UNUSED;
+
+#endif

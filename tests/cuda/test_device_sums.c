@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Sums of scalar multiples and of selected bases on the device against the CPU's, bit for bit. */
+#include "backend/cuda/point_summer.h"
+#include "device_test.h"
+#include "msm/msm.h"
+
+static const cuzk_curve *curve;
+static cuzk_point_summer summer;
+
+static void open_summer(cuzk_curve_id id)
+{
+    cuzk_error error = {0};
+    curve = cuzk_curve_get(id);
+    must(cuzk_point_summer_open(&summer, device.api, curve, &error), &error);
+}
+
+/* n packed bases: small multiples of the generator, so that many are equal, opposite ones, and
+ * infinity. */
+static char *draw_bases(const cuzk_group *g, size_t n)
+{
+    enum { DIFFERENT = 37 };
+    char different[DIFFERENT * sizeof(cuzk_affine)], *bases = malloc(n * g->affine_bytes + 1);
+    cuzk_affine generator;
+    cuzk_jac p;
+    g->generator(&generator);
+    g->set_infinity(&p);
+    for (size_t i = 0; i < DIFFERENT; i++) {
+        g->to_affine(different + i * g->affine_bytes, &p);
+        g->add_affine(&p, &p, &generator);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *from = different + cuda_test_random() % DIFFERENT * g->affine_bytes;
+        if (cuda_test_random() % 4 == 0) {
+            g->affine_neg(bases + i * g->affine_bytes, from);
+        } else {
+            memcpy(bases + i * g->affine_bytes, from, g->affine_bytes);
+        }
+    }
+    return bases;
+}
+
+typedef enum { MIXED, ZEROS, ONES, LARGEST, SCALAR_KINDS } scalar_kind;
+
+static uint64_t *draw_scalars(size_t n, scalar_kind kind)
+{
+    uint64_t *scalars = calloc(n + 1, 32);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *k = scalars + 4 * i, what = cuda_test_random() % 8;
+        if (kind == ONES || (kind == MIXED && what == 0)) {
+            k[0] = 1;
+        } else if (kind == LARGEST || (kind == MIXED && what == 1)) {
+            memcpy(k, curve->r, 32);
+            k[0] -= 1;
+        } else if (kind == MIXED && what > 2) { /* what 2: zero */
+            for (int j = 0; j < (what == 3 ? 1 : 4); j++) {
+                k[j] = cuda_test_random();
+            }
+            k[3] >>= 3;
+        }
+    }
+    return scalars;
+}
+
+static void check_equal(const cuzk_group *g, const cuzk_jac *expected, const cuzk_jac *found,
+                        const char *what, size_t n)
+{
+    cuzk_affine e, f;
+    g->to_affine(&e, expected);
+    g->to_affine(&f, found);
+    if (memcmp(&e, &f, g->affine_bytes) != 0) {
+        fail_msg("%s G%d: %s, n = %zu: the sum differs from the host's", curve->name, g->id + 1,
+                 what, n);
+    }
+}
+
+static void check_sum(cuzk_group_id id, uint32_t n, scalar_kind kind, unsigned bits,
+                      unsigned together, bool with_index)
+{
+    cuzk_error error = {0};
+    const cuzk_group *g = &curve->g[id];
+    uint32_t n_bases = with_index ? 3 * n + 5 : n;
+    char *bases = draw_bases(g, n_bases);
+    uint64_t *scalars = draw_scalars(n, kind);
+    uint32_t *index = malloc(4 * (size_t)n + 4);
+    for (uint32_t i = 0; i < n; i++) { /* ascending, as the CPU wants it */
+        index[i] = 3 * i + (uint32_t)(cuda_test_random() % 3);
+    }
+    CUdeviceptr d[4] = {device_bytes(bases, n_bases * g->affine_bytes),
+                        device_bytes(scalars, 32 * (size_t)n), device_bytes(index, 4 * (size_t)n)};
+    cuzk_point_sum_params params = {.group = id,
+                                    .bases = d[0],
+                                    .scalars = d[1],
+                                    .index = with_index ? d[2] : 0,
+                                    .n = n,
+                                    .window_bits = bits,
+                                    .windows_together = together};
+    d[3] = device_bytes(NULL, cuzk_point_sum_bytes(&summer, &params));
+    cuzk_jac found;
+    must(cuzk_point_sum(&summer, &found, &params, d[3], NULL, &error), &error);
+
+    cuzk_msm_query query = {.group = id, .bases = bases};
+    cuzk_msm_params host = {.scalars = scalars,
+                            .base_index = with_index ? index : NULL,
+                            .n = n,
+                            .queries = &query,
+                            .n_queries = 1};
+    size_t ws_bytes = cuzk_msm_workspace_bytes(curve, &host, NULL);
+    void *ws = aligned_alloc(64, (ws_bytes + 127) & ~(size_t)63);
+    must(cuzk_msm(curve, &host, ws, ws_bytes, NULL, &error), &error);
+    check_equal(g, &query.sum, &found, "multiples", n);
+    free_all(d, 4);
+    free(ws);
+    free(bases);
+    free(scalars);
+    free(index);
+}
+
+static void check_bits(cuzk_group_id id, uint32_t n, unsigned percent)
+{
+    cuzk_error error = {0};
+    const cuzk_group *g = &curve->g[id];
+    size_t n_words = (n + 63) / 64;
+    char *bases = draw_bases(g, n);
+    uint64_t *words = calloc(n_words + 1, 8);
+    uint32_t n_ones = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t bit = cuda_test_random() % 100 < percent;
+        words[i / 64] |= bit << i % 64;
+        n_ones += (uint32_t)bit;
+    }
+    CUdeviceptr d[3] = {device_bytes(bases, n * g->affine_bytes), device_bytes(words, 8 * n_words),
+                        device_bytes(NULL, cuzk_point_sum_bits_bytes(&summer, id, n, n_ones))};
+    cuzk_jac found;
+    must(cuzk_point_sum_bits(&summer, &found, id, d[0], d[1], n, n_ones, d[2], NULL, &error),
+         &error);
+    if (n_ones > 0) {
+        cuzk_jac unused;
+        assert_int_equal(cuzk_point_sum_bits(&summer, &unused, id, d[0], d[1], n, n_ones - 1, d[2],
+                                             NULL, &error),
+                         CUZK_E_ARGUMENT);
+        error = (cuzk_error){0};
+    }
+    cuzk_msm_query query = {.group = id, .bases = bases};
+    size_t ws_bytes = cuzk_bit_sum_workspace_bytes(curve, n, 1, NULL);
+    void *ws = aligned_alloc(64, (ws_bytes + 127) & ~(size_t)63);
+    must(cuzk_bit_sum(curve, &query, 1, words, n, ws, ws_bytes, NULL, &error), &error);
+    check_equal(g, &query.sum, &found, "bits", n);
+    free_all(d, 3);
+    free(ws);
+    free(bases);
+    free(words);
+}
+
+static void check_group(cuzk_group_id id)
+{
+    static const uint32_t sizes[] = {0, 1, 2, 31, 65};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        check_sum(id, sizes[i], MIXED, 0, 0, i % 2 == 0);
+        check_bits(id, sizes[i], 50);
+    }
+    for (int kind = ZEROS; kind < SCALAR_KINDS; kind++) {
+        check_sum(id, 40, (scalar_kind)kind, 5, 0, false);
+    }
+    check_bits(id, 300, 0);
+    check_bits(id, 300, 100);
+    /* windows in groups, the last of them short or alone */
+    check_sum(id, 50, MIXED, 4, 0, false);
+    check_sum(id, 60, MIXED, 7, 1, true);
+    check_sum(id, 70, MIXED, 8, 5, false);
+    check_sum(id, 80, MIXED, 6, 40, false);
+}
+
+static void check_curve(cuzk_curve_id id)
+{
+    open_summer(id);
+    check_group(CUZK_G1);
+    check_group(CUZK_G2);
+    if (!device_test_is_emulated()) {
+        check_sum(CUZK_G1, 1000003, MIXED, 0, 0, true);
+        check_sum(CUZK_G2, 200003, MIXED, 0, 0, false);
+        check_bits(CUZK_G1, 3000001, 50);
+        check_bits(CUZK_G2, 500001, 90);
+        check_sum(CUZK_G1, 1 << 22, MIXED, 20, 0, false);
+        check_sum(CUZK_G1, 1 << 20, LARGEST, 16, 3, false);
+    } else { /* several tiles of the sort and of the scan */
+        check_sum(CUZK_G1, 700, MIXED, 8, 0, false);
+    }
+    cuzk_point_summer_close(&summer);
+}
+
+static void test_bn254(void **state)
+{
+    (void)state;
+    check_curve(CUZK_CURVE_BN254);
+}
+
+static void test_bls12_381(void **state)
+{
+    (void)state;
+    check_curve(CUZK_CURVE_BLS12_381);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    cuzk_error error = {0};
+    cuzk_jac sum;
+    open_summer(CUZK_CURVE_BN254);
+    cuzk_point_sum_params params = {.group = CUZK_G1, .n = 1, .window_bits = 25};
+    assert_int_equal(cuzk_point_sum(&summer, &sum, &params, 0, NULL, &error), CUZK_E_ARGUMENT);
+    params = (cuzk_point_sum_params){.group = CUZK_G1, .n = 1u << 28};
+    error = (cuzk_error){0};
+    assert_int_equal(cuzk_point_sum(&summer, &sum, &params, 0, NULL, &error), CUZK_E_ARGUMENT);
+    cuzk_point_summer_close(&summer);
+}
+
+int main(void)
+{
+    device_test_open();
+    cuda_test_begin();
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bn254),
+                                       cmocka_unit_test(test_bls12_381),
+                                       cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
