@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "formats/json_pull.h"
 #include "formats/params.h"
+#include "formats/shape_file.h"
 #include "formats/test_key.h"
 
 #include <stdio.h>
@@ -101,10 +102,15 @@ cuzk_format cuzk_format_detect(const uint8_t *data, uint64_t size)
         const char *magic;
         cuzk_format format;
     } magics[] = {
-        {"zkey", CUZK_FORMAT_ZKEY},      {"wtns", CUZK_FORMAT_WTNS},
-        {"r1cs", CUZK_FORMAT_R1CS},      {"ptau", CUZK_FORMAT_PTAU},
-        {"\x1f\x8b", CUZK_FORMAT_GZIP},  {"<!DOCTYPE", CUZK_FORMAT_HTML},
-        {"<!doctype", CUZK_FORMAT_HTML}, {"<html", CUZK_FORMAT_HTML},
+        {"zkey", CUZK_FORMAT_ZKEY},
+        {"wtns", CUZK_FORMAT_WTNS},
+        {"r1cs", CUZK_FORMAT_R1CS},
+        {"ptau", CUZK_FORMAT_PTAU},
+        {CUZK_SHAPE_MAGIC, CUZK_FORMAT_SHAPE},
+        {"\x1f\x8b", CUZK_FORMAT_GZIP},
+        {"<!DOCTYPE", CUZK_FORMAT_HTML},
+        {"<!doctype", CUZK_FORMAT_HTML},
+        {"<html", CUZK_FORMAT_HTML},
         {"<HTML", CUZK_FORMAT_HTML},
     };
     if (size == 0) {
@@ -144,6 +150,7 @@ static const struct {
     [CUZK_FORMAT_WTNS] = {"wtns", "a wtns file (circom witness)"},
     [CUZK_FORMAT_R1CS] = {"r1cs", "an r1cs file (circom constraints)"},
     [CUZK_FORMAT_PTAU] = {"ptau", "a ptau file (powers of tau)"},
+    [CUZK_FORMAT_SHAPE] = {"shape", "a shape file (compiled circuit)"},
     [CUZK_FORMAT_PARAMS] = {"params", "a params file (bellperson proving key)"},
     [CUZK_FORMAT_VK] = {"vk", "a vk file (bellperson verifying key)"},
     [CUZK_FORMAT_BELLPERSON] = {"bellperson key",

@@ -15,6 +15,7 @@ typedef enum {
     CUZK_FORMAT_WTNS,        /* circom witness */
     CUZK_FORMAT_R1CS,        /* circom constraints */
     CUZK_FORMAT_PTAU,        /* snarkjs powers of tau */
+    CUZK_FORMAT_SHAPE,       /* our own: a compiled circuit */
     CUZK_FORMAT_PARAMS,      /* bellperson proving key */
     CUZK_FORMAT_VK,          /* bellperson verifying key */
     CUZK_FORMAT_BELLPERSON,  /* begins as one of the two, but has another size than it says */

@@ -8,6 +8,7 @@
 #include "formats/proof.h"
 #include "formats/r1cs_file.h"
 #include "formats/sections.h"
+#include "formats/shape_file.h"
 #include "formats/snarkjs_json.h"
 #include "formats/wtns.h"
 #include "formats/zkey.h"
@@ -409,6 +410,34 @@ static cuzk_status inspect_public_json(const inspection *in)
     return CUZK_OK;
 }
 
+static cuzk_status inspect_shape(const inspection *in)
+{
+    cuzk_shape_file f;
+    CUZK_TRY(cuzk_shape_file_open(&f, in->data, in->size, in->err));
+    const cuzk_shape_header *h = &f.header;
+    char hex[2 * CUZK_SHA256_BYTES + 1];
+    for (size_t i = 0; i < CUZK_SHA256_BYTES; i++) {
+        snprintf(hex + 2 * i, 3, "%02x", h->fingerprint[i]);
+    }
+    put_number(in, "version", CUZK_SHAPE_FILE_VERSION);
+    put_fact(in, "curve", h->curve->snarkjs_name);
+    put_fact(in, "fingerprint", hex);
+    put_number(in, "variables", h->n_vars);
+    put_number(in, "public values", h->n_inputs - 1);
+    put_number(in, "constraints", h->n_constraints);
+    put_number(in, "stored constraints", h->n_stored_rows);
+    put_number(in, "blocks", h->n_blocks);
+    put_number(in, "coefficients", h->n_coefs);
+    put_number(in, "stored terms in A", h->n_terms[0]);
+    put_number(in, "stored terms in B", h->n_terms[1]);
+    put_number(in, "stored terms in C", h->n_terms[2]);
+    if (in->options->deep) {
+        CUZK_TRY(cuzk_shape_file_check(&f, in->options->reporter, in->err));
+        put_fact(in, "checked", "the digest of every byte");
+    }
+    return CUZK_OK;
+}
+
 static cuzk_status dispatch(const inspection *in, cuzk_format format)
 {
     switch (format) {
@@ -420,6 +449,8 @@ static cuzk_status dispatch(const inspection *in, cuzk_format format)
         return inspect_r1cs(in);
     case CUZK_FORMAT_PTAU:
         return list_sections(in, "ptau", 1);
+    case CUZK_FORMAT_SHAPE:
+        return inspect_shape(in);
     case CUZK_FORMAT_PARAMS:
     case CUZK_FORMAT_BELLPERSON: /* refused with the place where it ends short */
         return inspect_params(in);

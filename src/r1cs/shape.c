@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void cuzk_shape_destroy(cuzk_shape *s)
+enum { SLICE_ROWS = 1 << 20 }; /* between two reports */
+
+static void free_arrays(cuzk_shape *s)
 {
-    if (s == NULL) {
-        return;
-    }
     for (int k = 0; k < 3; k++) {
         free(s->rows[k].begin);
         free(s->rows[k].var);
@@ -27,6 +26,18 @@ void cuzk_shape_destroy(cuzk_shape *s)
     free(s->b_input_density);
     free(s->a_aux_density);
     free(s->b_aux_density);
+}
+
+void cuzk_shape_destroy(cuzk_shape *s)
+{
+    if (s == NULL) {
+        return;
+    }
+    if (s->is_view) {
+        cuzk_map_file_close(&s->map);
+    } else {
+        free_arrays(s);
+    }
     free(s);
 }
 
@@ -146,8 +157,33 @@ static void digest_input_constraint(struct row_writer *w, uint32_t input)
     cuzk_sha256_update(&w->sha, w->bytes, 48); /* A's one term, then two empty sides */
 }
 
+/* All constraints but the trailing ones. */
+static cuzk_status digest_rows(struct row_writer *w, const cuzk_reporter *reporter, cuzk_error *err)
+{
+    const cuzk_shape *s = w->shape;
+    for (uint32_t row = 0; row < s->n_constraints;) {
+        uint32_t left = s->n_constraints - row;
+        cuzk_row_run run = cuzk_shape_run(s, row, row + (left < SLICE_ROWS ? left : SLICE_ROWS));
+        CUZK_TRY(cuzk_report_progress(reporter, "fingerprint", row, s->n_constraints, err));
+        for (uint32_t i = 0; i < run.n; i++) {
+            for (int k = 0; k < 3; k++) {
+                digest_row(w, &s->rows[k], &run, run.stored_row + i);
+            }
+        }
+        row += run.n;
+    }
+    return CUZK_OK;
+}
+
 cuzk_status cuzk_shape_fingerprint(const cuzk_shape *s, bool with_input_constraints,
                                    uint8_t out[CUZK_SHA256_BYTES], cuzk_error *err)
+{
+    return cuzk_shape_fingerprint_reported(s, with_input_constraints, out, NULL, err);
+}
+
+cuzk_status cuzk_shape_fingerprint_reported(const cuzk_shape *s, bool with_input_constraints,
+                                            uint8_t out[CUZK_SHA256_BYTES],
+                                            const cuzk_reporter *reporter, cuzk_error *err)
 {
     CUZK_FAIL_IF(
         (s->n_inputs | cuzk_shape_n_aux(s)) >> 31 != 0, err, CUZK_E_UNSUPPORTED,
@@ -166,15 +202,7 @@ cuzk_status cuzk_shape_fingerprint(const cuzk_shape *s, bool with_input_constrai
     }
     s->curve->fr_batch_to_canonical(values, s->coefs, s->n_coefs);
     cuzk_sha256_init(&w.sha);
-    for (uint32_t row = 0; row < s->n_constraints;) {
-        cuzk_row_run run = cuzk_shape_run(s, row, s->n_constraints);
-        for (uint32_t i = 0; i < run.n; i++) {
-            for (int k = 0; k < 3; k++) {
-                digest_row(&w, &s->rows[k], &run, run.stored_row + i);
-            }
-        }
-        row += run.n;
-    }
+    CUZK_TRY_OUT(status, digest_rows(&w, reporter, err));
     for (uint32_t i = 0; with_input_constraints && i < s->n_inputs; i++) {
         digest_input_constraint(&w, i);
     }

@@ -11,6 +11,8 @@
 #ifndef CUZK_R1CS_SHAPE_H
 #define CUZK_R1CS_SHAPE_H
 
+#include "base/map_file.h"
+#include "base/progress.h"
 #include "base/sha256.h"
 #include "curve/curve.h"
 
@@ -83,6 +85,9 @@ struct cuzk_shape {
     uint64_t *a_aux_density;              /* n_vars - n_inputs bits */
     uint64_t *b_aux_density;              /* n_vars - n_inputs bits */
     uint32_t n_b_input, n_a_aux, n_b_aux; /* set bits of these */
+
+    bool is_view;      /* the arrays are borrowed (r1cs/shape_store.h) */
+    cuzk_map_file map; /* of a file that is unmapped with the shape; else zero */
 };
 
 typedef struct cuzk_shape cuzk_shape;
@@ -129,6 +134,13 @@ void cuzk_shape_destroy(cuzk_shape *shape);
 cuzk_status cuzk_shape_fingerprint(const cuzk_shape *shape, bool with_input_constraints,
                                    uint8_t out[CUZK_SHA256_BYTES],
                                    cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** The same with reports: the largest circuits take a minute. reporter: may be NULL. Errors: also
+ *  E_CANCELLED. */
+cuzk_status cuzk_shape_fingerprint_reported(const cuzk_shape *shape, bool with_input_constraints,
+                                            uint8_t out[CUZK_SHA256_BYTES],
+                                            const cuzk_reporter *reporter,
+                                            cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Set the type of every variable that a stored row makes boolean: rows x·(x - 1) = 0 and x·x = x,
  *  in any order, sign and scale of the factors. Variables whose type is known keep it. Called by

@@ -23,6 +23,8 @@ static void test_bytes(void **state)
         {"wtns\2", 5, "wtns", "this is a wtns file (circom witness)"},
         {"r1cs", 4, "r1cs", "this is an r1cs file (circom constraints)"},
         {"ptau", 4, "ptau", "this is a ptau file (powers of tau)"},
+        {"cuzkshap", 8, "shape", "this is a shape file (compiled circuit)"},
+        {"cuzkshaq", 8, "unknown", "unknown kind of file, starting with bytes 63757a6b"},
         {"zke", 3, "unknown", "unknown kind of file, starting with bytes 7a6b65"},
         {"\0\1\2\3\4", 5, "unknown", "unknown kind of file, starting with bytes 00010203"},
         {"\x1f\x8b", 2, "gzip", "this is a gzip file (unpack it first)"},

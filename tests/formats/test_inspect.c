@@ -96,6 +96,29 @@ static void test_reports(void **state)
     }
 }
 
+/* A compiled circuit; read in full, a changed byte of its arrays is noticed. */
+static void test_shape(void **state)
+{
+    (void)state;
+    cuzk_map_file m;
+    cuzk_text text = {0};
+    assert_int_equal(cuzk_map_file_open(&m, "tests/fuzz/corpus/shape/cube", NULL), CUZK_OK);
+    assert_report(m.data, m.size, "shape");
+    uint8_t *data = malloc(m.size);
+    assert_non_null(data);
+    memcpy(data, m.data, m.size);
+    data[m.size - 1] ^= 1;
+    assert_int_equal(report(&text, data, m.size, false), CUZK_OK);
+    assert_int_equal(report(&text, data, m.size, true), CUZK_E_FORMAT);
+    assert_mentions(text.data, "the digest of its arrays differs");
+    data[200] ^= 1;
+    assert_int_equal(report(&text, data, m.size, false), CUZK_E_FORMAT);
+    assert_mentions(text.data, "the header is damaged");
+    free(data);
+    cuzk_text_clear(&text);
+    cuzk_map_file_close(&m);
+}
+
 static void test_binary_proofs(void **state)
 {
     (void)state;
@@ -262,11 +285,9 @@ static void test_cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reports),
-        cmocka_unit_test(test_binary_proofs),
-        cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_custom_gates),
-        cmocka_unit_test(test_broken_and_foreign),
+        cmocka_unit_test(test_reports),       cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_binary_proofs), cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_custom_gates),  cmocka_unit_test(test_broken_and_foreign),
         cmocka_unit_test(test_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
