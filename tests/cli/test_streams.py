@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What a command says and returns when its surroundings fail it: stdout closed, full or without a
 reader, names that are not UTF-8, inputs that shrink while they are mapped."""
-import fcntl, json, os, subprocess, time
+import fcntl, json, os, signal, subprocess, time
 import harness
 from harness import Skip, read
 
@@ -218,6 +218,32 @@ def test_input_shrinks(cuzk):
     code, out, err = held.release()
     assert code == 0, (code, out, err)
     cuzk.ok("verify", zkey, "pub.json", "p.json")
+
+
+def test_key_of_prover_shrinks(cuzk):
+    """The same for rapidsnark's program, which shows no progress to hold it by: it is stopped."""
+    if harness.EMULATOR:
+        raise Skip("emulator")
+    r1cs, wtns = (cuzk.circom("bn254", "sha256_256", n) for n in ("circuit.r1cs", "witness.wtns"))
+    cuzk.ok("setup", r1cs, "whole.zkey", "-q")
+    data, path = read(cuzk.path("whole.zkey")), cuzk.path("k.zkey")
+    for _ in range(20):
+        cuzk.write("k.zkey", data)
+        p = subprocess.Popen([os.path.join(cuzk.build, "prover"), "k.zkey", wtns, "p.json", "pub.json"], cwd=cuzk.scratch,
+                             env=dict(os.environ, CUZK_CPU="portable"), stderr=subprocess.PIPE, text=True)
+        while p.poll() is None:
+            with open("/proc/%d/maps" % p.pid) as f:
+                if path in f.read():
+                    break
+        p.send_signal(signal.SIGSTOP)
+        os.truncate(path, 4096)
+        p.send_signal(signal.SIGCONT)
+        _, err = p.communicate(timeout=60 * harness.SLOW)
+        if p.returncode != 0:
+            break
+    text = 'Error: "k.zkey": the file was shortened while it was being read: it had %d bytes\n' % len(data)
+    assert p.returncode == 1 and err == text, (p.returncode, err)
+    assert not set(cuzk.names()) & {"p.json", "pub.json"}, cuzk.names()
 
 
 if __name__ == "__main__":
