@@ -119,10 +119,22 @@ static bool open_stored(const struct store *g, cuzk_shape **out)
     return true;
 }
 
-static cuzk_status compare(const struct store *g, const cuzk_shape *built)
+/* Shares of the stages in the whole: the fingerprint takes most of it. */
+enum { AT_BUILD = 0, AT_COMPARE = 5, AT_WRITE = 95 };
+
+static bool report_compared(void *ctx, const char *stage, double done)
 {
+    const struct store *g = ctx;
+    double percent = AT_COMPARE + done * (AT_WRITE - AT_COMPARE);
+    return g->reporter->report(g->reporter->ctx, stage, percent / 100);
+}
+
+static cuzk_status compare(struct store *g, const cuzk_shape *built)
+{
+    bool tell = g->reporter != NULL && g->reporter->report != NULL;
+    cuzk_reporter reporter = {tell ? report_compared : NULL, g};
     uint8_t found[CUZK_SHA256_BYTES];
-    CUZK_TRY(cuzk_shape_fingerprint_reported(built, true, found, g->reporter, g->err));
+    CUZK_TRY(cuzk_shape_fingerprint_reported(built, true, found, &reporter, g->err));
     CUZK_FAIL_IF(memcmp(found, g->fingerprint, sizeof found) != 0, g->err, CUZK_E_MISMATCH,
                  "building \"%s\": the circuit has another fingerprint (%02x%02x%02x%02x…)",
                  g->path, found[0], found[1], found[2], found[3]);
@@ -132,7 +144,7 @@ static cuzk_status compare(const struct store *g, const cuzk_shape *built)
 static cuzk_status save(const struct store *g, const cuzk_shape *built)
 {
     cuzk_out_file file;
-    CUZK_TRY(cuzk_report_progress(g->reporter, "writing the circuit", 0, 1, g->err));
+    CUZK_TRY(cuzk_report_progress(g->reporter, "writing the circuit", AT_WRITE, 100, g->err));
     CUZK_TRY(cuzk_out_file_open(&file, g->path, g->err));
     cuzk_status status = cuzk_shape_write(file.file, built, g->fingerprint, g->err);
     if (status == CUZK_OK) {
@@ -144,7 +156,7 @@ static cuzk_status save(const struct store *g, const cuzk_shape *built)
 
 static cuzk_status build(const struct store *g, cuzk_shape **out)
 {
-    CUZK_TRY(cuzk_report_progress(g->reporter, "building the circuit", 0, 1, g->err));
+    CUZK_TRY(cuzk_report_progress(g->reporter, "building the circuit", AT_BUILD, 100, g->err));
     return g->source->build(g->source->ctx, out, g->err);
 }
 
