@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The pool: what a loop promises to its body, callers that share a pool, threads that the system
+ * does not give. */
+#define _GNU_SOURCE
+#include "alloc_fail.h"
+#include "base/pool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { CHUNKS = 500, THREADS_MAX = 8 };
+
+/* pthread_create fails from the n-th call on; -1: never. The program is linked with --wrap. */
+static int creations_left = -1;
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+                          void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+                          void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+                          void *arg)
+{
+    if (creations_left == 0) {
+        return EAGAIN;
+    }
+    creations_left -= creations_left > 0;
+    return __real_pthread_create(thread, attr, run, arg);
+}
+
+static unsigned n_tasks(void)
+{
+    unsigned n = 0;
+    DIR *d = opendir("/proc/self/task");
+    assert_non_null(d);
+    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d)) {
+        n += e->d_name[0] != '.';
+    }
+    closedir(d);
+    return n;
+}
+
+struct loop {
+    unsigned n_threads;
+    atomic_flag busy[THREADS_MAX];
+    atomic_uint n_seen[CHUNKS];
+    uint64_t plain[CHUNKS]; /* not atomic: a chunk's writes must be seen after the loop */
+    atomic_uint n_broken;
+};
+
+static void run_chunk(void *ctx, size_t chunk, unsigned thread)
+{
+    struct loop *l = ctx;
+    if (thread >= l->n_threads || atomic_flag_test_and_set(&l->busy[thread])) {
+        atomic_fetch_add(&l->n_broken, 1);
+        return;
+    }
+    atomic_fetch_add(&l->n_seen[chunk], 1);
+    l->plain[chunk] = 3 * chunk + 1;
+    if (chunk % 17 == 0) {
+        sched_yield();
+    }
+    atomic_flag_clear(&l->busy[thread]);
+}
+
+static void check_loop(cuzk_pool *pool, size_t n)
+{
+    static struct loop l;
+    memset((void *)&l, 0, sizeof l);
+    for (unsigned i = 0; i < THREADS_MAX; i++) {
+        atomic_flag_clear(&l.busy[i]);
+    }
+    l.n_threads = cuzk_pool_threads(pool);
+    cuzk_pool_for(pool, n, run_chunk, &l);
+    assert_int_equal(l.n_broken, 0);
+    for (size_t i = 0; i < CHUNKS; i++) {
+        assert_int_equal(l.n_seen[i], i < n);
+        assert_int_equal(l.plain[i], i < n ? 3 * i + 1 : 0);
+    }
+}
+
+static void test_loops(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {0, 1, 2, 3, 7, 8, 9, 100, CHUNKS};
+    for (unsigned threads = 1; threads <= THREADS_MAX; threads++) {
+        cuzk_pool *pool = NULL;
+        assert_int_equal(cuzk_pool_create(&pool, threads, NULL), CUZK_OK);
+        assert_int_equal(cuzk_pool_threads(pool), threads);
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            check_loop(pool, counts[i]);
+        }
+        cuzk_pool_destroy(pool);
+    }
+    assert_int_equal(cuzk_pool_threads(NULL), 1);
+    check_loop(NULL, CHUNKS);
+    cuzk_pool_destroy(NULL);
+}
+
+/* ---- callers that share a pool ---- */
+
+enum { CALLERS = 6, ROUNDS = 60 };
+
+struct shared {
+    cuzk_pool *pool;
+    atomic_uint loops_running; /* loops that have a chunk in work */
+    atomic_uint n_broken;
+};
+
+struct call {
+    struct shared *shared;
+    atomic_uint chunks_running;
+    atomic_uint sum;
+};
+
+static void shared_chunk(void *ctx, size_t chunk, unsigned thread)
+{
+    (void)thread;
+    struct call *c = ctx;
+    if (atomic_fetch_add(&c->chunks_running, 1) == 0 &&
+        atomic_fetch_add(&c->shared->loops_running, 1) != 0) {
+        atomic_fetch_add(&c->shared->n_broken, 1); /* two loops at once */
+    }
+    atomic_fetch_add(&c->sum, (unsigned)chunk);
+    if (atomic_fetch_sub(&c->chunks_running, 1) == 1) {
+        atomic_fetch_sub(&c->shared->loops_running, 1);
+    }
+}
+
+static void *caller(void *arg)
+{
+    struct shared *s = arg;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        struct call c = {.shared = s};
+        unsigned n = 2 + i;
+        cuzk_pool_for(s->pool, n, shared_chunk, &c);
+        if (c.sum != n * (n - 1) / 2) {
+            atomic_fetch_add(&s->n_broken, 1);
+        }
+    }
+    return NULL;
+}
+
+static void test_callers_take_turns(void **state)
+{
+    (void)state;
+    struct shared s = {NULL, 0, 0};
+    pthread_t threads[CALLERS];
+    assert_int_equal(cuzk_pool_create(&s.pool, 3, NULL), CUZK_OK);
+    for (int i = 0; i < CALLERS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, caller, &s), 0);
+    }
+    for (int i = 0; i < CALLERS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_int_equal(s.n_broken, 0);
+    cuzk_pool_destroy(s.pool);
+}
+
+/* ---- making and ending ---- */
+
+static void test_threads_end(void **state)
+{
+    (void)state;
+    unsigned before = n_tasks();
+    for (unsigned n = 1; n <= THREADS_MAX; n++) {
+        cuzk_pool *pool = NULL;
+        assert_int_equal(cuzk_pool_create(&pool, n, NULL), CUZK_OK);
+        assert_int_equal(n_tasks(), before + n - 1);
+        cuzk_pool_destroy(pool);
+        assert_int_equal(n_tasks(), before);
+    }
+}
+
+/* The system gives fewer threads, or no memory: an error that says how many, nothing left behind.
+ */
+static void test_too_few_threads(void **state)
+{
+    (void)state;
+    unsigned before = n_tasks();
+    for (int given = 0; given < 5; given++) {
+        cuzk_pool *pool = NULL;
+        cuzk_error err = {0};
+        creations_left = given;
+        assert_int_equal(cuzk_pool_create(&pool, 6, &err), CUZK_E_MEMORY);
+        creations_left = -1;
+        char expected[64];
+        snprintf(expected, sizeof expected, "a pool of 6 threads: the system gave only %d",
+                 given + 1);
+        assert_non_null(strstr(err.text, expected));
+        assert_null(pool);
+        assert_int_equal(n_tasks(), before);
+    }
+    for (unsigned k = 0;; k++) {
+        cuzk_pool *pool = NULL;
+        cuzk_error err = {0};
+        alloc_fail_at(k);
+        cuzk_status status = cuzk_pool_create(&pool, 3, &err);
+        if (!alloc_fail_stop()) {
+            assert_int_equal(status, CUZK_OK);
+            assert_true(k >= 4);
+            cuzk_pool_destroy(pool);
+            break;
+        }
+        assert_int_equal(status, CUZK_E_MEMORY);
+        assert_int_equal(n_tasks(), before);
+    }
+}
+
+static void test_processors(void **state)
+{
+    (void)state;
+    cpu_set_t all, one;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    unsigned n = cuzk_cpu_count();
+    assert_true(n >= 1 && n <= (unsigned)CPU_COUNT(&all));
+    cuzk_pool *pool = NULL;
+    assert_int_equal(cuzk_pool_create(&pool, 0, NULL), CUZK_OK);
+    assert_int_equal(cuzk_pool_threads(pool), n);
+    cuzk_pool_destroy(pool);
+    CPU_ZERO(&one);
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        if (CPU_ISSET(i, &all)) {
+            CPU_SET(i, &one);
+            break;
+        }
+    }
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    assert_int_equal(cuzk_cpu_count(), 1);
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loops),       cmocka_unit_test(test_callers_take_turns),
+        cmocka_unit_test(test_threads_end), cmocka_unit_test(test_too_few_threads),
+        cmocka_unit_test(test_processors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
