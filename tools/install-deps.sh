@@ -28,6 +28,7 @@ for set in "$@"; do
         need "/usr/lib/$(uname -m)-linux-gnu/libnettle.a" nettle-dev
         need "/usr/lib/$(uname -m)-linux-gnu/libb2.a" libb2-dev
         need "/usr/lib/$(uname -m)-linux-gnu/libyajl_s.a" libyajl-dev
+        need "/usr/include/$(uname -m)-linux-gnu/curl/curl.h" libcurl4-openssl-dev
         need gzip gzip
         ;;
     check)

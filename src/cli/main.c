@@ -126,6 +126,14 @@ static const cuzk_cli_option bench_options[] = {
     OPTION_END,
 };
 
+static const cuzk_cli_option params_options[] = {
+    {"--folder", NULL, "DIR", "default: FIL_PROOFS_PARAMETER_CACHE, else /var/tmp/filecoin-..."},
+    {"--manifest", NULL, "FILE", "a parameters.json instead of the built-in list"},
+    {"--from", NULL, "SOURCES", "fetch: folder, URL, or URL with {name} or {cid}; a,b: in turn"},
+    {"--dry-run", NULL, NULL, "fetch: only list what would be looked at"},
+    OPTION_END,
+};
+
 static const cuzk_cli_option gen_vanilla_options[] = {
     {"--sector-size", NULL, "SIZE", "2KiB, 8MiB, 512MiB, 32GiB, 64GiB, or a test size"},
     {"--seed", NULL, "N", "everything follows from it (default 0)"},
@@ -184,6 +192,12 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      "array of base64 strings, one a sector or partition. The proof is valid and checked in full;\n"
      "of the sector only what the proof opens is ever made.",
      2, 2, gen_vanilla_options, cuzk_cli_gen_vanilla, "the vanilla proof is written"},
+    {"params", "list [WHAT]... | check [WHAT]... | fetch WHAT...",
+     "Filecoin's parameter files: list, check digests, fetch",
+     "WHAT is a sector size (32GiB: its .params; fetch: and all .vk), a circuit (porep-32g) or a\n"
+     "file's name; none: all files. fetch continues what was begun, and a file gets its name only\n"
+     "when its digest is right.",
+     1, 100, params_options, cuzk_cli_params, NULL},
     {"help", "[COMMAND]", "this text, or help on one command", NULL, 0, 2, NULL, cuzk_cli_help,
      NULL},
     {"version", "", "version, threads and CPU path", NULL, 0, 0, NULL, cuzk_cli_version, NULL},

@@ -24,6 +24,7 @@ typedef enum { CUZK_PARAM_FILE_PARAMS = 0, CUZK_PARAM_FILE_VK = 1 } cuzk_param_f
 typedef struct {
     uint64_t bytes;
     uint8_t digest[CUZK_PARAM_DIGEST_BYTES];
+    const char *cid; /* under which content-addressed stores have it */
 } cuzk_param_published;
 
 /** "porep-32g", "snap-8m", "wpost-64g", "winning-2k". Returns out. */

@@ -5,7 +5,7 @@ import harness
 from harness import Skip
 
 COMMANDS = ["prove", "verify", "verify porep", "verify snap", "verify window", "verify winning", "setup", "inspect",
-            "check", "export", "bench", "gen-vanilla", "help", "version"]
+            "check", "export", "bench", "gen-vanilla", "params", "help", "version"]
 
 
 def test_no_command(cuzk):
