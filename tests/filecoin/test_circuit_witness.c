@@ -92,14 +92,14 @@ static void post_case(const char *name)
     const char *json = (const char *)f.data;
     cuzk_proof_kind kind = strstr(name, "winning") ? CUZK_PROOF_WINNING : CUZK_PROOF_WINDOW;
     cuzk_registered_proof proof = golden_proof(json, kind);
-    cuzk_span spans[PIECES_MAX];
+    cuzk_vanilla_span spans[PIECES_MAX];
     uint64_t sectors[PIECES_MAX];
     unsigned n = golden_numbers(json, "sectors", sectors, PIECES_MAX);
     for (unsigned i = 0; i < n; i++) {
         char file[32];
         snprintf(file, sizeof file, "vanilla-%u.bincode", i);
         pieces[i] = golden_load(name, file);
-        spans[i] = (cuzk_span){pieces[i].data, pieces[i].size};
+        spans[i] = (cuzk_vanilla_span){pieces[i].data, pieces[i].size};
     }
     cuzk_shape *s = NULL;
     assert_ok(cuzk_post_circuit_shape(&s, kind, proof.sector, &err), &err);
@@ -136,14 +136,14 @@ static void update_case(const char *name)
     json_hex(json, "comm_r_old", st.comm_r_old.b, 32);
     json_hex(json, "comm_d_new", st.comm_d_new.b, 32);
     json_hex(json, "comm_r_new", st.comm_r_new.b, 32);
-    cuzk_span spans[PIECES_MAX];
+    cuzk_vanilla_span spans[PIECES_MAX];
     unsigned n = cuzk_update_shape_of(st.proof.sector).partitions;
     assert_true(n <= PIECES_MAX);
     for (unsigned i = 0; i < n; i++) {
         char file[32];
         snprintf(file, sizeof file, "vanilla-%u.bincode", i);
         pieces[i] = golden_load(name, file);
-        spans[i] = (cuzk_span){pieces[i].data, pieces[i].size};
+        spans[i] = (cuzk_vanilla_span){pieces[i].data, pieces[i].size};
     }
     cuzk_shape *s = NULL;
     cuzk_update_vanilla v;
