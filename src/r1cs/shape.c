@@ -33,6 +33,11 @@ void cuzk_shape_destroy(cuzk_shape *s)
     if (s == NULL) {
         return;
     }
+    free(s->coefs_plain);
+    free(s->coefs_small);
+    for (int k = 0; k < 3; k++) {
+        free(s->small_rows[k]);
+    }
     if (s->is_view) {
         cuzk_map_file_close(&s->map);
     } else {

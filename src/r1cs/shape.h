@@ -86,6 +86,13 @@ struct cuzk_shape {
     uint64_t *b_aux_density;              /* n_vars - n_inputs bits */
     uint32_t n_b_input, n_a_aux, n_b_aux; /* set bits of these */
 
+    /* For evaluation (r1cs/eval.h): these follow from the rest, and are the shape's own in a view
+     * too.
+     */
+    cuzk_fr *coefs_plain;    /* canonical */
+    int8_t *coefs_small;     /* the coefficient where it is -8 … 8, else 0 */
+    uint64_t *small_rows[3]; /* bitmaps: stored rows of at most 15 bits with such coefficients */
+
     bool is_view;      /* the arrays are borrowed (r1cs/shape_store.h) */
     cuzk_map_file map; /* of a file that is unmapped with the shape; else zero */
 };

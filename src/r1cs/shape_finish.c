@@ -3,6 +3,7 @@
  * number of inputs is known; types and densities are found for the stored rows, then repeated in
  * the copies of each block. */
 #include "base/bitmap.h"
+#include "r1cs/eval.h"
 #include "r1cs/shape_builder_impl.h"
 
 #include <stdlib.h>
@@ -284,6 +285,7 @@ cuzk_status cuzk_shape_builder_finish(cuzk_shape_builder *b, cuzk_shape **out, c
     fill_blocks(s, b);
     fill_types(s, b);
     fill_densities(s);
+    CUZK_TRY_OUT(status, cuzk_eval_prepare(s, err));
     *out = s;
     s = NULL;
 out:

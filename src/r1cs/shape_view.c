@@ -3,6 +3,7 @@
  * is checked here, in one pass whose loops have no branch per term: half a gigabyte takes 0.1 s. */
 #include "base/bitmap.h"
 #include "formats/shape_file.h"
+#include "r1cs/eval.h"
 #include "r1cs/shape_store.h"
 
 #include <inttypes.h>
@@ -300,6 +301,7 @@ static cuzk_status make(cuzk_shape **out, const cuzk_shape_file *f, cuzk_pool *p
     CUZK_TRY_OUT(status, check_coefs(s, err));
     CUZK_TRY_OUT(status, check_rows(s, f->header.n_terms, pool, err));
     CUZK_TRY_OUT(status, check_bitmaps(s, err));
+    CUZK_TRY_OUT(status, cuzk_eval_prepare(s, err));
     *out = s;
     s = NULL;
 out:

@@ -160,7 +160,20 @@ static void test_refusals(void **state)
 
 enum { N_INPUTS = 3, N_AUX = 200, N_ROWS = 9000 };
 
-/* Random rows A and B; C is one variable of its own per row, so that a witness exists. */
+/* A coefficient -9 … 9, around what small rows may have. */
+static cuzk_fr small_number(const cuzk_curve *curve)
+{
+    cuzk_fr x;
+    curve->fr_from_u64(&x, next_random() % 10);
+    if (next_random() % 2 == 0) {
+        curve->fr_neg(&x, &x);
+    }
+    return x;
+}
+
+/* Random rows A and B; C is one variable of its own per row, so that a witness exists. Of the aux
+ * variables in A and B every second one is a bit; every second row has bits with small coefficients
+ * only; every 64th has a hundred terms. */
 static cuzk_shape *random_shape(const cuzk_curve *curve)
 {
     cuzk_shape_builder *b = NULL;
@@ -169,11 +182,18 @@ static cuzk_shape *random_shape(const cuzk_curve *curve)
         (void)cuzk_shape_add_input(b, CUZK_VAR_UNKNOWN);
     }
     for (int i = 0; i < N_AUX + N_ROWS; i++) {
-        (void)cuzk_shape_add_aux(b, CUZK_VAR_UNKNOWN);
+        (void)cuzk_shape_add_aux(b, i < N_AUX && i % 2 == 0 ? CUZK_VAR_BIT : CUZK_VAR_UNKNOWN);
     }
     for (uint32_t row = 0; row < N_ROWS; row++) {
         for (int k = 0; k < 2; k++) {
-            for (uint64_t t = next_random() % 6; t > 0; t--) {
+            for (uint64_t t = next_random() % 6; row % 2 == 0 && t > 0; t--) {
+                cuzk_fr coef = small_number(curve);
+                uint32_t bit = (uint32_t)(next_random() % (N_AUX / 2) * 2);
+                cuzk_shape_add_term(b, (cuzk_matrix)k, t == 5 ? CUZK_VAR_ONE : cuzk_var_aux(bit),
+                                    &coef);
+            }
+            uint64_t n = row % 64 == 1 ? 100 : next_random() % 6;
+            for (uint64_t t = row % 2 == 0 ? 0 : n; t > 0; t--) {
                 uint8_t bytes[32];
                 cuzk_fr coef;
                 random_value(curve, bytes);
@@ -238,10 +258,15 @@ static void expect_rows(const cuzk_shape *s, const uint8_t *values, cuzk_pool *p
 static void test_rows(void **state)
 {
     (void)state;
-    for (int k = 0; k < 2; k++) {
-        const cuzk_curve *curve = cuzk_curve_get(both[k]);
+    for (int k = 0; k < 4; k++) {
+        const cuzk_curve *curve = cuzk_curve_get(both[k % 2]);
         cuzk_shape *s = random_shape(curve);
         uint8_t *values = random_values(curve, s->n_vars);
+        /* bits that hold what they should, or anything */
+        for (uint32_t i = 0; k < 2 && i < N_AUX; i += 2) {
+            memset(values + 32 * (size_t)(N_INPUTS + i), 0, 32);
+            values[32 * (size_t)(N_INPUTS + i)] = (uint8_t)(next_random() % 2);
+        }
         uint8_t *outputs = values + 32 * (N_INPUTS + N_AUX); /* one per row */
         for (uint64_t i = 0; i < N_ROWS; i++) {
             cuzk_fr a, b;
