@@ -64,6 +64,33 @@ void support_values_digest(uint8_t out[32], const cuzk_witness *w, uint32_t firs
     cuzk_sha256_final(&sha, out);
 }
 
+/* Make a variable wrong, or right again. */
+static void change(const cuzk_shape *s, cuzk_witness *w, uint32_t var, bool back)
+{
+    if (!cuzk_bitmap_get(w->is_field, var)) {
+        w->bits[var / 64] ^= (uint64_t)1 << (var % 64);
+        return;
+    }
+    cuzk_fr value, one = {{1}};
+    uint8_t *place = w->field[cuzk_witness_rank(w, var)];
+    memcpy(&value, place, sizeof value);
+    (back ? s->curve->fr_sub : s->curve->fr_add)(&value, &value, &one);
+    memcpy(place, &value, sizeof value);
+}
+
+void support_expect_tight(const cuzk_shape *s, cuzk_witness *w, uint32_t n_samples)
+{
+    for (uint32_t i = 0; i < n_samples; i++) {
+        uint32_t var = 1 + (uint32_t)((uint64_t)i * (s->n_vars - 1) / n_samples);
+        change(s, w, var, false);
+        cuzk_status status = cuzk_shape_check_witness(s, w, NULL, NULL, NULL);
+        change(s, w, var, true);
+        if (status != CUZK_E_UNSATISFIED) {
+            fail_msg("variable %u of %u: a wrong value breaks no constraint", var, s->n_vars);
+        }
+    }
+}
+
 static void expect_values(const cuzk_shape *s, const char *json, uint64_t x, support_gadget gadget,
                           const void *ctx)
 {
@@ -84,6 +111,8 @@ static void expect_values(const cuzk_shape *s, const char *json, uint64_t x, sup
     json_hex(json, "aux_sha256", expected, 32);
     support_values_digest(found, w, s->n_inputs, cuzk_shape_n_aux(s));
     assert_memory_equal(found, expected, 32);
+    uint32_t n_aux = cuzk_shape_n_aux(s);
+    support_expect_tight(s, w, x > 1 ? 0 : n_aux < 1000 ? n_aux : 200);
     cuzk_witness_destroy(w);
 }
 

@@ -21,6 +21,11 @@ void support_expect_gadget(const char *name, support_gadget gadget, const void *
  *  with_input_constraints: whether the file's counts and digest have them. */
 void support_expect_shape(const cuzk_shape *shape, const char *json, bool with_input_constraints);
 
+/** That a changed value is noticed: n_samples variables spread over a satisfying witness, each made
+ *  wrong in turn (a bit flipped, a field value one more), break a constraint. The witness is as
+ *  before afterwards. */
+void support_expect_tight(const cuzk_shape *shape, cuzk_witness *w, uint32_t n_samples);
+
 /** SHA-256 over the 32-byte values of variables first … first+n-1. */
 void support_values_digest(uint8_t out[32], const cuzk_witness *w, uint32_t first, uint32_t n);
 
