@@ -165,6 +165,12 @@ V8_FN v8 v8_blend(v8_mask m, v8 a, v8 b)
     return _mm512_mask_blend_epi64(m, a, b);
 }
 
+/** m ? a + b : a. */
+V8_FN v8 v8_add_masked(v8_mask m, v8 a, v8 b)
+{
+    return _mm512_mask_add_epi64(a, m, a, b);
+}
+
 /** m ? a - b : a. */
 V8_FN v8 v8_sub_masked(v8_mask m, v8 a, v8 b)
 {
@@ -439,6 +445,11 @@ V8_FN v8 v8_blend(v8_mask m, v8 a, v8 b)
 {
     v8 lanes = v8_mask_lanes(m);
     return (a & ~lanes) | (b & lanes);
+}
+
+V8_FN v8 v8_add_masked(v8_mask m, v8 a, v8 b)
+{
+    return v8_blend(m, a, a + b);
 }
 
 V8_FN v8 v8_sub_masked(v8_mask m, v8 a, v8 b)

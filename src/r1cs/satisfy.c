@@ -3,8 +3,10 @@
 
 #include "base/decimal.h"
 #include "r1cs/eval.h"
+#include "r1cs/row_lanes.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { RANGE_ROWS = 4096, CHECK_ROWS = 64 };
@@ -13,7 +15,10 @@ struct eval {
     cuzk_eval eval;
     cuzk_matrix matrix;
     cuzk_fr *out;
-    uint64_t n_out;
+    uint64_t first, end; /* rows to evaluate one by one */
+    cuzk_row_lanes lanes;
+    cuzk_row_lanes_fn lanes_fn;
+    size_t n_ranges; /* of a block's rows */
 };
 
 static void eval_trailing(const struct eval *e, uint64_t row, cuzk_fr *out)
@@ -33,8 +38,8 @@ static void eval_range(void *ctx, size_t chunk, unsigned thread)
     (void)thread;
     const struct eval *e = ctx;
     uint64_t n_constraints = e->eval.shape->n_constraints;
-    uint64_t i = (uint64_t)chunk * RANGE_ROWS;
-    uint64_t end = i + RANGE_ROWS < e->n_out ? i + RANGE_ROWS : e->n_out;
+    uint64_t i = e->first + (uint64_t)chunk * RANGE_ROWS;
+    uint64_t end = i + RANGE_ROWS < e->end ? i + RANGE_ROWS : e->end;
     if (i < n_constraints) {
         uint64_t last = end < n_constraints ? end : n_constraints;
         cuzk_eval_rows(&e->eval, e->matrix, (uint32_t)i, (uint32_t)last, &e->out[i]);
@@ -45,12 +50,83 @@ static void eval_range(void *ctx, size_t chunk, unsigned thread)
     }
 }
 
+/* Rows first … end-1 one by one. */
+static void eval_singly(struct eval *e, uint64_t first, uint64_t end, cuzk_pool *pool)
+{
+    e->first = first;
+    e->end = end;
+    cuzk_pool_for(pool, (size_t)((end - first + RANGE_ROWS - 1) / RANGE_ROWS), eval_range, e);
+}
+
+/* Chunks of one group of copies come one after the other: they read the same part of memory. */
+static void eval_copies(void *ctx, size_t chunk, unsigned thread)
+{
+    (void)thread;
+    const struct eval *e = ctx;
+    const cuzk_shape_block *b = e->lanes.block;
+    uint32_t copy = (uint32_t)(chunk / e->n_ranges) * CUZK_ROW_LANES;
+    uint32_t first = (uint32_t)(chunk % e->n_ranges) * RANGE_ROWS;
+    uint32_t end = b->n_rows - first < RANGE_ROWS ? b->n_rows : first + RANGE_ROWS;
+    uint32_t n_lanes = b->n_copies - copy < CUZK_ROW_LANES ? b->n_copies - copy : CUZK_ROW_LANES;
+    e->lanes_fn(&e->lanes, copy, n_lanes, first, end);
+}
+
+/* Blocks with this many copies go to the lanes. */
+enum { LANES_COPIES_MIN = 3 };
+
+static bool has_lanes_work(const cuzk_shape *s)
+{
+    for (uint32_t i = 0; i < s->n_blocks; i++) {
+        if (s->blocks[i].n_copies >= LANES_COPIES_MIN && s->blocks[i].n_rows > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All constraints; repeated blocks, where the witness lets them, eight copies at a time. Returns
+ * the first row that is left to do. */
+static uint64_t eval_blocks(struct eval *e, const cuzk_row_coef *coefs, cuzk_pool *pool)
+{
+    const cuzk_shape *s = e->eval.shape;
+    uint64_t done = 0;
+    e->lanes.eval = &e->eval;
+    e->lanes.coefs = coefs;
+    e->lanes.matrix = e->matrix;
+    e->lanes.out = e->out;
+    for (uint32_t i = 0; i < s->n_blocks; i++) {
+        const cuzk_shape_block *b = &s->blocks[i];
+        if (b->n_copies < LANES_COPIES_MIN || b->n_rows == 0 ||
+            !cuzk_row_lanes_fit(e->eval.witness, b, &e->lanes.n_field)) {
+            continue;
+        }
+        eval_singly(e, done, b->first_row, pool);
+        e->lanes.block = b;
+        e->n_ranges = ((size_t)b->n_rows + RANGE_ROWS - 1) / RANGE_ROWS;
+        size_t n_groups = ((size_t)b->n_copies + CUZK_ROW_LANES - 1) / CUZK_ROW_LANES;
+        cuzk_pool_for(pool, n_groups * e->n_ranges, eval_copies, e);
+        done = b->first_row + (uint64_t)b->n_rows * b->n_copies;
+    }
+    return done;
+}
+
 void cuzk_shape_eval_rows(const cuzk_shape *shape, const cuzk_witness *witness, cuzk_matrix matrix,
                           cuzk_fr *out, uint64_t n_out, cuzk_pool *pool)
 {
-    struct eval e = {.matrix = matrix, .out = out, .n_out = n_out};
+    struct eval e = {.matrix = matrix, .out = out};
     cuzk_eval_init(&e.eval, shape, witness);
-    cuzk_pool_for(pool, (size_t)((n_out + RANGE_ROWS - 1) / RANGE_ROWS), eval_range, &e);
+    e.lanes_fn = cuzk_row_lanes_get(shape->curve->id);
+    uint64_t done = 0;
+    if (e.lanes_fn != NULL && n_out >= shape->n_constraints && has_lanes_work(shape)) {
+        /* without memory for it the slow way does */
+        cuzk_row_coef *coefs = malloc((size_t)shape->n_coefs * sizeof *coefs);
+        if (coefs != NULL) {
+            cuzk_row_coefs_init(coefs, e.lanes.to_memory, shape);
+            done = eval_blocks(&e, coefs, pool);
+            free(coefs);
+        }
+    }
+    eval_singly(&e, done, n_out, pool);
 }
 
 struct check {
