@@ -48,7 +48,8 @@ typedef struct {
 CUZK_API void cuzk_params_file_get_info(cuzk_params_file_info *info, const cuzk_params_set *set,
                                         unsigned i);
 
-/** Read file i and compare its digest with the list's.
+/** Read file i and compare its digest with the list's. A good file is remembered (".NAME.good" in the
+ *  folder, if it can be written): fetching does not read it again unless it has changed.
  *
  *  progress: may be NULL. Errors: E_FILE (missing, empty, not a file), E_MISMATCH (size or digest,
  *  with both values), E_CANCELLED. */

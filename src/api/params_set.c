@@ -103,7 +103,9 @@ cuzk_status cuzk_params_file_check(const cuzk_params_set *set, unsigned i, cuzk_
     cuzk_error_clear(err);
     CUZK_TRY(entry_at(&entry, set, i, err));
     cuzk_reporter reporter = {progress, progress_user};
-    return cuzk_param_check(set->folder, entry, &reporter, err);
+    CUZK_TRY(cuzk_param_check(set->folder, entry, &reporter, err));
+    cuzk_param_remember(set->folder, entry);
+    return CUZK_OK;
 }
 
 cuzk_status cuzk_params_file_fetch(bool *was_there, const cuzk_params_set *set, unsigned i,

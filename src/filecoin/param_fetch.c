@@ -50,7 +50,7 @@ static cuzk_status check_present(fetcher *f, cuzk_error *err)
     cuzk_reporter reporter = {report_share, f};
     f->begin = 0;
     f->share = 0.05;
-    return cuzk_param_check(f->folder, f->entry, &reporter, err);
+    return cuzk_param_check_once(f->folder, f->entry, &reporter, err);
 }
 
 static cuzk_status make_folder(const char *folder, cuzk_error *err)
@@ -269,6 +269,7 @@ static cuzk_status try_source(fetcher *f, const char *source, cuzk_error *err)
     snprintf(target, sizeof target, "%s/%s", f->folder, f->entry->name);
     CUZK_FAIL_IF(fsync(f->fd) != 0 || rename(f->part, target) != 0, err, CUZK_E_FILE, "%s: %s",
                  target, strerror(errno));
+    cuzk_param_remember(f->folder, f->entry);
     return CUZK_OK;
 }
 

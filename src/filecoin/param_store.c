@@ -3,6 +3,7 @@
 #include "filecoin/param_store.h"
 
 #include "base/blake2b.h"
+#include "base/map_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -122,4 +123,66 @@ cuzk_status cuzk_param_check(const char *folder, const cuzk_manifest_entry *entr
     cuzk_status s = check_digest(fd, path, bytes, entry, reporter, err);
     close(fd);
     return s;
+}
+
+/* ---- what was found good --------------------------------------------------------------------- */
+
+enum { NOTE_MAX = 160 };
+
+static void note_path(char out[PATH_TEXT_MAX], const char *folder, const cuzk_manifest_entry *entry)
+{
+    snprintf(out, PATH_TEXT_MAX, "%s/.%s.good", folder, entry->name);
+}
+
+/* What the note about the file must say as it is now. False when there is no such file. */
+static bool make_note(char out[NOTE_MAX], const char *folder, const cuzk_manifest_entry *entry)
+{
+    char path[PATH_TEXT_MAX];
+    char digest[2 * CUZK_PARAM_DIGEST_BYTES + 1];
+    struct stat st;
+    path_of(path, folder, entry->name);
+    hex_text(digest, entry->digest, sizeof entry->digest);
+    if (stat(path, &st) != 0) {
+        return false;
+    }
+    snprintf(out, NOTE_MAX, "digest %s bytes %lld changed %lld.%09ld inode %llu\n", digest,
+             (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
+             (unsigned long long)st.st_ino);
+    return true;
+}
+
+void cuzk_param_remember(const char *folder, const cuzk_manifest_entry *entry)
+{
+    char path[PATH_TEXT_MAX];
+    char note[NOTE_MAX];
+    note_path(path, folder, entry);
+    if (make_note(note, folder, entry)) {
+        (void)!cuzk_write_file(path, note, strlen(note), NULL);
+    }
+}
+
+static bool is_remembered(const char *folder, const cuzk_manifest_entry *entry)
+{
+    char path[PATH_TEXT_MAX];
+    char note[NOTE_MAX];
+    char found[NOTE_MAX] = "";
+    note_path(path, folder, entry);
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        return false;
+    }
+    size_t n = fread(found, 1, sizeof found - 1, file);
+    fclose(file);
+    return make_note(note, folder, entry) && n == strlen(note) && strcmp(found, note) == 0;
+}
+
+cuzk_status cuzk_param_check_once(const char *folder, const cuzk_manifest_entry *entry,
+                                  const cuzk_reporter *reporter, cuzk_error *err)
+{
+    if (is_remembered(folder, entry)) {
+        return CUZK_OK;
+    }
+    CUZK_TRY(cuzk_param_check(folder, entry, reporter, err));
+    cuzk_param_remember(folder, entry);
+    return CUZK_OK;
 }

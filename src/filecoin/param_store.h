@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The folder of parameter files: what is there, whether it is whole, and fetching what is not.
  *
+ * A file that was found good is remembered in ".NAME.good", with its size, time of change and
+ * inode: as long as these stay, it need not be read again to know.
+ *
  * A file is first written as ".NAME.part", which a later fetch continues, and gets its name only
  * when its digest is right: whoever opens NAME finds it whole or not at all. While a file is
  * fetched its fetcher holds a lock on ".NAME.lock", which ends with the process. */
@@ -27,10 +30,18 @@ cuzk_param_state cuzk_param_state_get(uint64_t *bytes, const char *folder,
 const char *cuzk_param_state_text(cuzk_param_state state);
 
 /** Read the whole file and compare its digest. reporter: may be NULL.
- *  Errors: E_FILE (missing, empty, not a file, not readable), E_MISMATCH (size or digest, with both
- *  values), E_CANCELLED. */
+ *  The result is not remembered. Errors: E_FILE (missing, empty, not a file, not readable),
+ *  E_MISMATCH (size or digest, with both values), E_CANCELLED. */
 cuzk_status cuzk_param_check(const char *folder, const cuzk_manifest_entry *entry,
                              const cuzk_reporter *reporter, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** The same, but a file that was found good before, with the same digest, and has not changed since
+ *  is not read. */
+cuzk_status cuzk_param_check_once(const char *folder, const cuzk_manifest_entry *entry,
+                                  const cuzk_reporter *reporter, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Remember that the file was found good. A folder that cannot be written is none the worse. */
+void cuzk_param_remember(const char *folder, const cuzk_manifest_entry *entry);
 
 typedef struct {
     /* Where from: a folder; or a URL that stands for a folder; or one with "{name}" or "{cid}" in

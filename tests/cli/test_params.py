@@ -104,7 +104,7 @@ def need_downloads(cuzk):
 
 def names_in(cuzk):
     folder = cuzk.path("cache")
-    return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    return sorted(n for n in os.listdir(folder) if not n.endswith(".good")) if os.path.isdir(folder) else []
 
 
 def test_builtin_list(cuzk):
@@ -154,6 +154,7 @@ def test_from_folder(cuzk):
     assert r.code == 0 and r.out.count(" fetched ") == 3, r
     assert names_in(cuzk) == sorted(content)
     assert all(read(cuzk.path("cache/" + n)) == d for n, d in content.items())
+    assert sorted(os.listdir(cuzk.path("cache"))) == sorted(".%s.good" % n for n in content) + sorted(content)
     # BC-094: a complete folder that cannot be written is fine
     os.chmod(cuzk.path("cache"), 0o555)
     r = fetch(cuzk, cuzk.path("no such"), "2KiB")
@@ -170,6 +171,38 @@ def test_from_folder(cuzk):
     os.mkdir(cuzk.path("cache/file-2.params"))
     r = fetch(cuzk, cuzk.path("mirror"), "2KiB")
     assert r.code == 1 and "file-2.params: not a file" in r.err, r
+
+
+def test_remembered(cuzk):
+    """BC-097: a good file is read once, until it changes."""
+    content = files(1)
+    (name, data), = content.items()
+    manifest(cuzk, content)
+    os.mkdir(cuzk.path("mirror"))
+    cuzk.write("mirror/" + name, data)
+    common = ("--folder", cuzk.path("cache"), "--manifest", cuzk.path("parameters.json"))
+    os.mkdir(cuzk.path("cache"))
+    path, note = cuzk.write("cache/" + name, data), cuzk.path("cache/.%s.good" % name)
+    cuzk.ok("params", "check", *common)
+    damaged = bytearray(data)
+    damaged[5] ^= 1
+    times = os.stat(path)
+    with open(path, "r+b") as f:
+        f.write(damaged)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    # the same size, time and inode: fetch believes the note, check never does
+    assert " was there " in fetch(cuzk, cuzk.path("mirror"), name).out
+    assert cuzk("params", "check", *common).code == 1
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + 1))
+    assert " fetched " in fetch(cuzk, cuzk.path("mirror"), name).out and read(path) == data
+    for text in (b"", b"digest", read(note) + b"x", read(note).replace(b"inode 1", b"inode 2")):
+        with open(path, "r+b") as f:
+            f.write(damaged)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns + 1000))
+        with open(note, "wb") as f:
+            f.write(text)
+        assert " fetched " in fetch(cuzk, cuzk.path("mirror"), name).out and read(path) == data, text
+        assert read(note) != text
 
 
 def test_from_server(cuzk):
