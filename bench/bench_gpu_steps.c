@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Times of the steps of a proof on one CUDA device, as CSV on stdout: transforms, quotients, sums
+ * of scalar multiples, sums of bases selected by bits.
+ *
+ *   bench_gpu_steps [--device N] [--runs N] [--lg-ntt N] [--lg-g1 N] [--lg-g2 N]
+ *
+ * The largest sizes (default 27, 26, 24); smaller ones in steps of 2 and 3. Columns:
+ * curve,operation,lg_n,median_ms,floor_ms,share,result. Floor: the word products of the method's
+ * multiplications at the rate of the multiplier pipe, as in bench_gpu.c. Times are device events
+ * around the whole step, waits of the host included. result: whether a sum is the multiple of the
+ * generator that the known discrete logarithms give; transforms: whether forward and back gives
+ * what was there. Exit code 1 if one is wrong. */
+#include "backend/cuda/point_summer.h"
+#include "backend/cuda/transformer.h"
+#include "bench_gpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool any_wrong;
+
+static void print_row(const char *curve, const char *operation, unsigned lg_n, float ms,
+                      double lane_cycles, bool right)
+{
+    double rate = (double)device.n_sms * 128 * device.clock_khz; /* lane-cycles a millisecond */
+    double floor_ms = lane_cycles / rate;
+    printf("%s,%s,%u,%.3f,%.3f,%.0f%%,%s\n", curve, operation, lg_n, ms, floor_ms,
+           100 * floor_ms / ms, right ? "right" : "WRONG");
+    fflush(stdout);
+    any_wrong |= !right;
+}
+
+/* Random reduced elements: any words below 2^252 are. */
+static uint64_t *random_elements(size_t n)
+{
+    uint64_t *a = malloc(32 * n);
+    for (size_t i = 0; i < 4 * n; i++) {
+        a[i] = i % 4 == 3 ? random_u64() >> 12 : random_u64();
+    }
+    return a;
+}
+
+/* ---- transforms ---- */
+
+typedef struct {
+    const cuzk_transformer *t;
+    unsigned lg_n;
+    CUdeviceptr a, b, c;
+    cuzk_device_quotient_form form;
+    cuzk_transform_kind kind;
+} transform_run;
+
+static void run_forward(void *context)
+{
+    transform_run *r = context;
+    cuzk_error error = {0};
+    must(cuzk_transform_forward(r->t, r->kind, r->lg_n, r->a, NULL, &error), &error);
+}
+
+static void run_inverse(void *context)
+{
+    transform_run *r = context;
+    cuzk_error error = {0};
+    must(cuzk_transform_inverse(r->t, r->kind, r->lg_n, r->a, NULL, NULL, &error), &error);
+}
+
+static void run_quotient(void *context)
+{
+    transform_run *r = context;
+    cuzk_error error = {0};
+    must(cuzk_transform_quotient(r->t, r->form, r->lg_n, r->a, r->b, r->c, NULL, &error), &error);
+}
+
+static bool round_trip(transform_run *r, const uint64_t *values)
+{
+    size_t n = (size_t)1 << r->lg_n;
+    cuzk_error error = {0};
+    cuzk_fr n_inv;
+    uint64_t *found = malloc(32 * n);
+    r->t->curve->fr_from_u64(&n_inv, n);
+    r->t->curve->fr_inv(&n_inv, &n_inv);
+    DRIVER(cuMemcpyHtoD, (r->a, values, 32 * n));
+    run_forward(r);
+    must(cuzk_transform_inverse(r->t, r->kind, r->lg_n, r->a, &n_inv, NULL, &error), &error);
+    DRIVER(cuCtxSynchronize, ());
+    DRIVER(cuMemcpyDtoH, (found, r->a, 32 * n));
+    bool same = memcmp(found, values, 32 * n) == 0;
+    free(found);
+    return same;
+}
+
+static void bench_transforms(const cuzk_curve *curve, unsigned lg_max)
+{
+    cuzk_error error = {0};
+    cuzk_transformer t;
+    lg_max = lg_max >= curve->two_adicity ? curve->two_adicity - 1 : lg_max;
+    size_t n_bytes = (size_t)32 << lg_max;
+    uint64_t *values = random_elements((size_t)1 << lg_max);
+    CUdeviceptr factors = device_bytes(NULL, cuzk_transformer_bytes(lg_max));
+    transform_run r = {.t = &t};
+    r.a = device_bytes(values, n_bytes);
+    r.b = device_bytes(values, n_bytes);
+    r.c = device_bytes(NULL, n_bytes);
+    must(cuzk_transformer_open(&t, device.api, curve, curve->id == CUZK_CURVE_BN254 ? 5 : 7, lg_max,
+                               factors, NULL, &error),
+         &error);
+    int cycles = curve->id == CUZK_CURVE_BN254 ? 428 : 372; /* of a factor multiplication */
+    for (unsigned lg_n = lg_max % 3 + 18; lg_n <= lg_max; lg_n += 3) {
+        double one = (double)((size_t)1 << lg_n) / 2 * lg_n * cycles;
+        r.lg_n = lg_n;
+        for (int kind = 0; kind < 2; kind++) {
+            r.kind = (cuzk_transform_kind)kind;
+            bool right = round_trip(&r, values);
+            print_row(curve->name, kind == 0 ? "ntt forward" : "ntt forward shifted", lg_n,
+                      median_ms(run_forward, &r), one, right);
+            print_row(curve->name, kind == 0 ? "ntt inverse" : "ntt inverse shifted", lg_n,
+                      median_ms(run_inverse, &r), one, right);
+        }
+        for (int form = 0; form < 2; form++) {
+            r.form = (cuzk_device_quotient_form)form;
+            DRIVER(cuMemcpyHtoD, (r.a, values, (size_t)32 << lg_n));
+            DRIVER(cuMemcpyHtoD, (r.b, values, (size_t)32 << lg_n));
+            print_row(curve->name, form == 0 ? "quotient circom" : "quotient plain", lg_n,
+                      median_ms(run_quotient, &r), 6 * one, true);
+        }
+    }
+    cuzk_transformer_close(&t);
+    const CUdeviceptr all[] = {factors, r.a, r.b, r.c};
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        DRIVER(cuMemFree, (all[i]));
+    }
+    free(values);
+}
+
+/* ---- sums ---- */
+
+/* n packed bases: sums of the entries of two tables (make_tables), by the additions under test. */
+static CUdeviceptr make_bases(const cuzk_point_summer *s, const cuzk_group *g, size_t n)
+{
+    cuzk_error error = {0};
+    size_t coordinate = g->coord_bytes;
+    CUdeviceptr tables = make_tables(g), list = device_bytes(NULL, 8 * n);
+    CUdeviceptr x = device_bytes(NULL, n * coordinate), y = device_bytes(NULL, n * coordinate);
+    CUdeviceptr work = device_bytes(NULL, cuzk_point_add_workspace_bytes(g, (uint32_t)n));
+    CUdeviceptr bases = device_bytes(NULL, n * 2 * coordinate);
+    cuzk_add_args args = {.n_pairs = (uint32_t)n};
+    args.bases = (void *)(uintptr_t)tables;
+    args.list = (void *)(uintptr_t)list;
+    args.out_x = (void *)(uintptr_t)x;
+    args.out_y = (void *)(uintptr_t)y;
+    fill_list(list, n, 0, true);
+    cuzk_point_add_plan(&args, g, work);
+    must(cuzk_point_add_launch(&s->adder, g->id, CUZK_ADD_GATHER, &args, NULL, &error), &error);
+    copy_columns(bases, 2 * coordinate, x, coordinate, n);
+    copy_columns(bases + coordinate, 2 * coordinate, y, coordinate, n);
+    const CUdeviceptr all[] = {tables, list, x, y, work};
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        DRIVER(cuMemFree, (all[i]));
+    }
+    return bases;
+}
+
+static uint64_t logarithm(size_t i)
+{
+    return i % TABLE + 1 + TABLE + (i / TABLE % TABLE + 1) * (TABLE + 1);
+}
+
+typedef struct {
+    const cuzk_point_summer *s;
+    cuzk_point_sum_params params;
+    CUdeviceptr bits, workspace;
+    uint32_t n_ones;
+    cuzk_jac sum;
+} sum_run;
+
+static void run_multiples(void *context)
+{
+    sum_run *r = context;
+    cuzk_error error = {0};
+    must(cuzk_point_sum(r->s, &r->sum, &r->params, r->workspace, NULL, &error), &error);
+}
+
+static void run_bits(void *context)
+{
+    sum_run *r = context;
+    cuzk_error error = {0};
+    must(cuzk_point_sum_bits(r->s, &r->sum, r->params.group, r->params.bases, r->bits, r->params.n,
+                             r->n_ones, r->workspace, NULL, &error),
+         &error);
+}
+
+static bool is_multiple(const sum_run *r, const cuzk_fr *k)
+{
+    const cuzk_group *g = &r->s->curve->g[r->params.group];
+    cuzk_affine generator;
+    cuzk_jac expected;
+    g->generator(&generator);
+    g->from_affine(&expected, &generator);
+    g->mul(&expected, &expected, k);
+    return g->eq(&expected, &r->sum);
+}
+
+static void bench_multiples(sum_run *r, const uint64_t *scalars, unsigned lg_n, int cycles)
+{
+    const cuzk_curve *curve = r->s->curve;
+    char name[32];
+    r->params.n = 1u << lg_n;
+    r->workspace = device_bytes(NULL, cuzk_point_sum_bytes(r->s, &r->params));
+    float ms = median_ms(run_multiples, r);
+    cuzk_fr k = {{0}}, one, log;
+    for (uint32_t i = 0; i < r->params.n; i++) {
+        memcpy(&one, scalars + 4 * (size_t)i, 32);
+        curve->fr_from_u64(&log, logarithm(i));
+        curve->fr_mul(&one, &one, &log); /* plain times Montgomery: plain */
+        curve->fr_add(&k, &k, &one);
+    }
+    curve->fr_batch_from_canonical(&k, &k, 1);
+    snprintf(name, sizeof(name), "msm g%d", r->params.group + 1);
+    unsigned windows = lg_n > 24   ? 13
+                       : lg_n > 21 ? 15
+                                   : 17; /* about the best for affine additions */
+    print_row(curve->name, name, lg_n, ms, (double)r->params.n * windows * cycles,
+              is_multiple(r, &k));
+    DRIVER(cuMemFree, (r->workspace));
+}
+
+static void bench_bits(sum_run *r, unsigned lg_n, int cycles)
+{
+    const cuzk_curve *curve = r->s->curve;
+    char name[32];
+    uint32_t n = 1u << lg_n;
+    uint64_t *words = malloc(n / 8), total = 0;
+    r->params.n = n;
+    r->n_ones = 0;
+    for (uint32_t i = 0; i < n / 64; i++) {
+        words[i] = random_u64();
+        r->n_ones += (uint32_t)__builtin_popcountll(words[i]);
+        for (uint32_t j = 0; j < 64; j++) {
+            total += (words[i] >> j & 1) * logarithm(64 * (size_t)i + j);
+        }
+    }
+    cuzk_fr k;
+    curve->fr_from_u64(&k, total);
+    r->bits = device_bytes(words, n / 8);
+    r->workspace =
+        device_bytes(NULL, cuzk_point_sum_bits_bytes(r->s, r->params.group, n, r->n_ones));
+    float ms = median_ms(run_bits, r);
+    snprintf(name, sizeof(name), "bits g%d", r->params.group + 1);
+    print_row(curve->name, name, lg_n, ms, (double)r->n_ones * cycles, is_multiple(r, &k));
+    DRIVER(cuMemFree, (r->workspace));
+    DRIVER(cuMemFree, (r->bits));
+    free(words);
+}
+
+static void bench_sums(const cuzk_curve *curve, cuzk_group_id id, unsigned lg_max)
+{
+    static const int add_cycles[2][2] = {{3056, 7616}, {6792, 16992}}; /* 5M + 1S */
+    cuzk_error error = {0};
+    cuzk_point_summer s;
+    int cycles = add_cycles[curve->id == CUZK_CURVE_BLS12_381][id];
+    must(cuzk_point_summer_open(&s, device.api, curve, &error), &error);
+    sum_run r = {.s = &s, .params = {.group = id}};
+    uint64_t *scalars = random_elements((size_t)1 << lg_max);
+    r.params.scalars = device_bytes(scalars, (size_t)32 << lg_max);
+    r.params.bases = make_bases(&s, &curve->g[id], (size_t)1 << lg_max);
+    for (unsigned lg_n = 16 + lg_max % 2; lg_n <= lg_max; lg_n += 2) {
+        bench_multiples(&r, scalars, lg_n, cycles);
+    }
+    bench_bits(&r, lg_max, cycles);
+    DRIVER(cuMemFree, (r.params.bases));
+    DRIVER(cuMemFree, (r.params.scalars));
+    free(scalars);
+    cuzk_point_summer_close(&s);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned lg_ntt = 27, lg_g1 = 26, lg_g2 = 24;
+    int index = 0;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--device") == 0 && i + 1 < argc) {
+            index = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc) {
+            n_runs = atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--lg-ntt") == 0 && i + 1 < argc) {
+            lg_ntt = (unsigned)atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--lg-g1") == 0 && i + 1 < argc) {
+            lg_g1 = (unsigned)atoi(argv[++i]);
+        } else if (strcmp(argv[i], "--lg-g2") == 0 && i + 1 < argc) {
+            lg_g2 = (unsigned)atoi(argv[++i]);
+        } else {
+            fprintf(stderr,
+                    "usage: bench_gpu_steps [--device N] [--runs N] [--lg-ntt N] [--lg-g1 N] "
+                    "[--lg-g2 N]\n");
+            return 1;
+        }
+    }
+    if (n_runs < 1 || n_runs > RUNS_MAX || lg_ntt > 28 || lg_g1 > 27 || lg_g2 > 27) {
+        fprintf(stderr, "bench_gpu_steps: 1 to %d runs, at most 2^28 values and 2^27 points\n",
+                RUNS_MAX);
+        return 1;
+    }
+    bench_gpu_open(index);
+    printf("curve,operation,lg_n,median_ms,floor_ms,share,result\n");
+    for (int c = CUZK_CURVE_BLS12_381; c >= CUZK_CURVE_BN254; c--) {
+        const cuzk_curve *curve = cuzk_curve_get((cuzk_curve_id)c);
+        bench_transforms(curve, lg_ntt);
+        bench_sums(curve, CUZK_G1, lg_g1);
+        bench_sums(curve, CUZK_G2, lg_g2);
+    }
+    cuzk_cuda_device_close(&device);
+    return any_wrong ? 1 : 0;
+}
