@@ -5,13 +5,15 @@
  *     H                   quotient scalars (where a was) | bucket method's own
  *     other queries       selections and the sums' own
  *
- * so that the workspace is as large as the largest of them, not their sum. */
+ * so that the workspace is as large as the largest of them, not their sum. A device has memory of
+ * its own: with one, only rows and selections are here. */
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/map_file.h"
 #include "base/pages.h"
 #include "groth16/fr_random.h"
 #include "groth16/key_rows.h"
+#include "groth16/prove_device.h"
 #include "groth16/prover_impl.h"
 #include "r1cs/satisfy.h"
 
@@ -80,6 +82,14 @@ static size_t workspace_bytes(const struct proving *g)
     size_t vector = align(p->n * sizeof(cuzk_fr));
     cuzk_msm_query query;
     cuzk_msm_params h = h_params(g, &query);
+    if (g->params->device != NULL) {
+        size_t bytes = 2 * vector;
+        for (unsigned i = 0; i < p->n_sets; i++) {
+            size_t n = cuzk_query_selection_bytes(&p->sets[i], g->w);
+            bytes = n > bytes ? n : bytes;
+        }
+        return bytes;
+    }
     size_t most = 2 * vector + cuzk_quotient_workspace_bytes(p->domain, g->pool);
     size_t with_h = vector + cuzk_msm_workspace_bytes(p->curve, &h, g->pool);
     most = with_h > most ? with_h : most;
@@ -93,12 +103,9 @@ static size_t workspace_bytes(const struct proving *g)
 /* ---- the three layouts ------------------------------------------------------------------------
  */
 
-static cuzk_status rows_and_quotient(struct proving *g)
+static cuzk_status eval_rows(struct proving *g, cuzk_fr *a, cuzk_fr *b)
 {
     const cuzk_prover *p = g->p;
-    size_t vector = align(p->n * sizeof(cuzk_fr));
-    cuzk_fr *a = (cuzk_fr *)(void *)g->ws, *b = (cuzk_fr *)(void *)(g->ws + vector);
-    void *rest = g->ws + 2 * vector;
     CUZK_TRY(begin_stage(g, "rows", AT_ROWS));
     if (p->is_zkey) {
         CUZK_TRY(cuzk_key_eval_rows(&p->zkey, g->w, a, b, g->pool, g->err));
@@ -107,6 +114,16 @@ static cuzk_status rows_and_quotient(struct proving *g)
         cuzk_shape_eval_rows(p->shape, g->w, CUZK_MATRIX_A, a, p->n, g->pool);
         cuzk_shape_eval_rows(p->shape, g->w, CUZK_MATRIX_B, b, p->n, g->pool);
     }
+    return CUZK_OK;
+}
+
+static cuzk_status rows_and_quotient(struct proving *g)
+{
+    const cuzk_prover *p = g->p;
+    size_t vector = align(p->n * sizeof(cuzk_fr));
+    cuzk_fr *a = (cuzk_fr *)(void *)g->ws, *b = (cuzk_fr *)(void *)(g->ws + vector);
+    void *rest = g->ws + 2 * vector;
+    CUZK_TRY(eval_rows(g, a, b));
     CUZK_TRY(begin_stage(g, "quotient", AT_QUOTIENT));
     return p->is_zkey ? cuzk_quotient_circom(p->domain, a, a, b, rest, g->pool, g->err)
                       : cuzk_quotient_plain(p->domain, a, a, b, rest, g->pool, g->err);
@@ -136,6 +153,28 @@ static cuzk_status query_sums(struct proving *g)
             const cuzk_msm_query *q = &g->sets[i].queries[k];
             drop(g, q->bases, (p->n_vars - q->first) * p->curve->g[q->group].affine_bytes);
         }
+    }
+    return CUZK_OK;
+}
+
+/* ---- the same with a device -------------------------------------------------------------------
+ */
+
+static cuzk_status sums_on_device(struct proving *g)
+{
+    const cuzk_prover *p = g->p;
+    const cuzk_prove_device *d = g->params->device;
+    cuzk_fr *a = (cuzk_fr *)(void *)g->ws;
+    cuzk_fr *b = (cuzk_fr *)(void *)(g->ws + align(p->n * sizeof(cuzk_fr)));
+    CUZK_TRY(eval_rows(g, a, b));
+    CUZK_TRY(begin_stage(g, "quotient, H", AT_QUOTIENT));
+    CUZK_TRY(d->h_sum(d->context, &g->h, a, b, g->err));
+    CUZK_TRY(begin_stage(g, "A, B, C", AT_QUERIES));
+    for (unsigned i = 0; i < p->n_sets; i++) {
+        cuzk_query_selection selection;
+        g->sets[i] = p->sets[i];
+        cuzk_query_select(&g->sets[i], g->w, g->ws, &selection);
+        CUZK_TRY(d->query_sums(d->context, i, &g->sets[i], &selection, g->err));
     }
     return CUZK_OK;
 }
@@ -253,7 +292,12 @@ static cuzk_status self_check(const struct proving *g, const cuzk_proof_points *
         cuzk_verifier_check(&g->p->verifier, proof, values, n_values, g->pool, &why);
     free(values);
     if (status == CUZK_E_INVALID_PROOF) {
-        return explain(g, proof);
+        status = explain(g, proof);
+        if (g->params->device != NULL) {
+            cuzk_error_prefix(g->err, "with sums from %s, which may be at fault",
+                              g->params->device->name);
+        }
+        return status;
     }
     return status == CUZK_OK ? status : CUZK_FAIL(g->err, status, "%s", why.text);
 }
@@ -275,12 +319,16 @@ static cuzk_status check_witness(const struct proving *g)
 
 static cuzk_status prove(struct proving *g, cuzk_proof_points *proof)
 {
-    CUZK_TRY(rows_and_quotient(g));
-    CUZK_TRY(h_sum(g));
-    CUZK_TRY(query_sums(g));
+    if (g->params->device != NULL) {
+        CUZK_TRY(sums_on_device(g));
+    } else {
+        CUZK_TRY(rows_and_quotient(g));
+        CUZK_TRY(h_sum(g));
+        CUZK_TRY(query_sums(g));
+    }
     CUZK_TRY(begin_stage(g, "assembly", AT_END));
     CUZK_TRY(assemble(g, proof));
-    if (!g->params->without_self_check) {
+    if (!g->params->without_self_check || g->params->device != NULL) {
         CUZK_TRY(begin_stage(g, "self-check", AT_END));
         CUZK_TRY(self_check(g, proof));
     }

@@ -63,6 +63,8 @@ uint32_t cuzk_prover_n_vars(const cuzk_prover *prover);
 uint32_t cuzk_prover_n_inputs(const cuzk_prover *prover);
 const cuzk_vk *cuzk_prover_vk(const cuzk_prover *prover);
 
+struct cuzk_prove_device;
+
 enum { CUZK_PROVE_STAGES_MAX_INTERNAL = 8 };
 
 /* Wall time of the stages of a proof, in the order in which they began. */
@@ -85,7 +87,10 @@ typedef struct {
     /* FOR TESTS ONLY. NULL: fresh r and s from the system's generator. A proof with known r, s
      * gives away the witness. */
     const cuzk_blinding *test_blinding;
-    bool without_self_check; /* return the proof unverified: it may be invalid */
+    bool without_self_check; /* return the proof unverified: it may be invalid; not with a device */
+    /* Takes the large sums (groth16/prove_device.h), made for this prover; NULL: this CPU. Its
+     * proofs are verified in any case. */
+    const struct cuzk_prove_device *device;
     const cuzk_reporter *reporter;
     cuzk_prove_times *times; /* may be NULL; written on success */
 } cuzk_prove_params;

@@ -5,18 +5,9 @@
 
 #include <string.h>
 
-/* The values of one call after selection: what cuzk_bit_sum and cuzk_msm take. */
-struct selection {
-    const uint64_t *bits;
-    size_t n_bits;
-    const uint8_t (*scalars)[32];
-    const uint32_t *index;
-    size_t n_scalars;
-};
-
 /* Workspace: selected bits | base indices | selected scalars | the sums' own workspace. */
 struct layout {
-    size_t bits, index, scalars, inner, total;
+    size_t index, scalars, inner, total;
     size_t inner_bytes;
 };
 
@@ -52,15 +43,22 @@ static void count(const cuzk_query_set *set, const cuzk_witness *w, size_t *n_bi
     }
 }
 
-static struct layout plan(const cuzk_query_set *set, const cuzk_witness *w, const cuzk_pool *pool)
+/* The selection's part of the workspace; `inner` is where it ends. */
+static struct layout plan_selection(const cuzk_query_set *set, size_t n_bits, size_t n_scalars)
 {
-    size_t n_bits, n_scalars;
-    count(set, w, &n_bits, &n_scalars);
     bool selects = set->support != NULL;
     struct layout l = {0};
     l.index = align(selects ? cuzk_bitmap_words(n_bits) * 8 : 0);
     l.scalars = l.index + align(n_scalars * sizeof(uint32_t));
     l.inner = l.scalars + align(selects ? n_scalars * 32 : 0);
+    return l;
+}
+
+static struct layout plan(const cuzk_query_set *set, const cuzk_witness *w, const cuzk_pool *pool)
+{
+    size_t n_bits, n_scalars;
+    count(set, w, &n_bits, &n_scalars);
+    struct layout l = plan_selection(set, n_bits, n_scalars);
     cuzk_msm_query queries[CUZK_QUERIES_MAX];
     memcpy(queries, set->queries, sizeof queries);
     static const uint32_t any_index = 0;
@@ -141,11 +139,19 @@ static void select_field(const cuzk_query_set *set, const cuzk_witness *w, uint3
     }
 }
 
-static void choose(const cuzk_query_set *set, const cuzk_witness *w, const struct layout *l,
-                   uint8_t *ws, struct selection *s)
+size_t cuzk_query_selection_bytes(const cuzk_query_set *set, const cuzk_witness *witness)
+{
+    size_t n_bits, n_scalars;
+    count(set, witness, &n_bits, &n_scalars);
+    return plan_selection(set, n_bits, n_scalars).inner;
+}
+
+void cuzk_query_select(const cuzk_query_set *set, const cuzk_witness *w, void *ws,
+                       cuzk_query_selection *s)
 {
     count(set, w, &s->n_bits, &s->n_scalars);
-    uint32_t *index = (uint32_t *)(void *)(ws + l->index);
+    struct layout l = plan_selection(set, s->n_bits, s->n_scalars);
+    uint32_t *index = (uint32_t *)(void *)((uint8_t *)ws + l.index);
     s->index = index;
     if (set->support == NULL) {
         uint32_t first = first_of_all(set);
@@ -154,8 +160,8 @@ static void choose(const cuzk_query_set *set, const cuzk_witness *w, const struc
         list_all(w, first, index);
         return;
     }
-    uint64_t *bits = (uint64_t *)(void *)(ws + l->bits);
-    uint8_t(*scalars)[32] = (uint8_t(*)[32])(ws + l->scalars);
+    uint64_t *bits = (uint64_t *)ws;
+    uint8_t(*scalars)[32] = (uint8_t(*)[32])((uint8_t *)ws + l.scalars);
     s->bits = bits;
     s->scalars = (const uint8_t(*)[32])scalars;
     select_bits(set, w, bits, s->n_bits);
@@ -168,8 +174,8 @@ cuzk_status cuzk_query_sums(cuzk_query_set *set, const cuzk_witness *w, void *ws
     struct layout l = plan(set, w, pool);
     CUZK_FAIL_IF(ws_bytes < l.total, err, CUZK_E_ARGUMENT,
                  "summing queries: %zu bytes of workspace, %zu are needed", ws_bytes, l.total);
-    struct selection s;
-    choose(set, w, &l, ws, &s);
+    cuzk_query_selection s;
+    cuzk_query_select(set, w, ws, &s);
     uint8_t *inner = (uint8_t *)ws + l.inner;
     CUZK_TRY(cuzk_bit_sum(w->curve, set->queries, set->n_queries, s.bits, s.n_bits, inner,
                           l.inner_bytes, pool, err));

@@ -108,6 +108,12 @@ static CUresult synchronize(void)
     return CUDA_SUCCESS;
 }
 
+static CUresult set_current(CUcontext context)
+{
+    (void)context;
+    return CUDA_SUCCESS;
+}
+
 static CUresult synchronize_stream(CUstream stream)
 {
     (void)stream;
@@ -137,6 +143,7 @@ void device_test_open(void)
     CUZK_CU(&api, cuMemsetD8) = set_bytes;
     CUZK_CU(&api, cuMemcpyDtoHAsync) = from_device_async;
     CUZK_CU(&api, cuMemsetD8Async) = set_bytes_async;
+    CUZK_CU(&api, cuCtxSetCurrent) = set_current;
     CUZK_CU(&api, cuCtxSynchronize) = synchronize;
     CUZK_CU(&api, cuStreamSynchronize) = synchronize_stream;
     device = (cuzk_cuda_device){.api = &api, .name = "emulated", .capability = 90, .n_sms = 1};

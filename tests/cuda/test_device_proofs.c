@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Proofs with the large sums on a device: with given r and s they are the only right ones, for keys
+ * of both kinds; a device that answers wrongly gives an error and no proof. */
+#include "backend/cuda/device_prover.h"
+#include "device_test.h"
+#include "groth16/support.h"
+
+static cuzk_pool *pool;
+
+static cuzk_device_prover *device_prover_of(const cuzk_prover *prover)
+{
+    cuzk_error error = {0};
+    cuzk_device_prover *d = NULL;
+    must(cuzk_device_prover_create(&d, &device, prover, &error), &error);
+    return d;
+}
+
+/* On a device prove twice, so that buffers are used again. */
+static void expect_proof(const cuzk_prover *prover, const cuzk_witness *w,
+                         const cuzk_blinding *blinding, const cuzk_proof_points *expected,
+                         const char *name)
+{
+    cuzk_device_prover *d = device_prover_of(prover);
+    cuzk_prove_params params = {.test_blinding = blinding, .device = cuzk_device_prover_get(d)};
+    for (int i = 0; i < (device_test_is_emulated() ? 1 : 2); i++) {
+        cuzk_error error = {0};
+        cuzk_proof_points found;
+        must(cuzk_prover_prove(prover, &found, w, &params, pool, &error), &error);
+        if (!support_same_proof(&found, expected)) {
+            fail_msg("%s: the proof is another one", name);
+        }
+    }
+    cuzk_device_prover_destroy(d);
+}
+
+static void check_circom(const char *name)
+{
+    cuzk_error error = {0};
+    support_bytes bytes = support_zkey(name, pool);
+    cuzk_zkey key = support_open_zkey(&bytes);
+    cuzk_witness *w = support_witness(name, key.n_public + 1);
+    cuzk_prover *prover = NULL;
+    cuzk_blinding blinding;
+    cuzk_proof_points expected;
+    support_fixed_rs(name, key.curve, &blinding, &expected);
+    must(cuzk_prover_create_zkey(&prover, &key, NULL, NULL, pool, &error), &error);
+    expect_proof(prover, w, &blinding, &expected, name);
+    cuzk_prover_destroy(prover);
+    cuzk_witness_destroy(w);
+    free(bytes.data);
+}
+
+static void test_circom(void **state)
+{
+    (void)state;
+    check_circom("circom/bn254/multiplier2");
+    check_circom("circom/bls12381/multiplier2");
+    if (!device_test_is_emulated() || getenv("CUZK_NIGHTLY") != NULL) {
+        check_circom("circom/bn254/poseidon2");
+        check_circom("circom/bls12381/manypublic");
+        check_circom("circom/bn254/multiplier1000");
+        check_circom("circom/bls12381/multiplier1000");
+        check_circom("circom/bls12381/range64");
+        check_circom("circom/bn254/merkle20");
+    }
+}
+
+/* A bellperson key of a circom circuit: coefficients of the quotient, compact queries. */
+static void test_bellperson(void **state)
+{
+    (void)state;
+    cuzk_error error = {0};
+    const char *name = "circom/bls12381/range64";
+    cuzk_shape *shape = support_shape(name);
+    cuzk_witness *w = support_witness(name, shape->n_inputs);
+    cuzk_trapdoor t = support_trapdoor(name, shape->curve);
+    support_bytes bytes = support_generate(shape, CUZK_KEY_BELLPERSON, &t, pool);
+    cuzk_params key;
+    cuzk_prover *prover = NULL;
+    cuzk_blinding blinding = {.r = {3}, .s = {5}};
+    cuzk_proof_points expected;
+    must(cuzk_params_open(&key, bytes.data, bytes.size, &error), &error);
+    must(cuzk_prover_create_params(&prover, &key, shape, NULL, pool, &error), &error);
+    support_proof_by_trapdoor(shape, w, CUZK_KEY_BELLPERSON, &t, &blinding, &expected);
+    expect_proof(prover, w, &blinding, &expected, name);
+    cuzk_prover_destroy(prover);
+    cuzk_witness_destroy(w);
+    cuzk_shape_destroy(shape);
+    free(bytes.data);
+}
+
+/* ---- a device at fault ---- */
+
+/* A device whose answers pass through here: the sum number `wrong` is doubled. */
+typedef struct {
+    const cuzk_prove_device *right;
+    int calls, wrong;
+} faulty;
+
+static void spoil(faulty *f, cuzk_group_id group, cuzk_jac *sum)
+{
+    if (f->calls++ == f->wrong) {
+        cuzk_curve_get(CUZK_CURVE_BN254)->g[group].dbl(sum, sum);
+    }
+}
+
+static cuzk_status faulty_h(void *context, cuzk_jac *sum, const cuzk_fr *a, const cuzk_fr *b,
+                            cuzk_error *err)
+{
+    faulty *f = context;
+    cuzk_status status = f->right->h_sum(f->right->context, sum, a, b, err);
+    spoil(f, CUZK_G1, sum);
+    return status;
+}
+
+static cuzk_status faulty_queries(void *context, unsigned number, cuzk_query_set *set,
+                                  const cuzk_query_selection *selection, cuzk_error *err)
+{
+    faulty *f = context;
+    cuzk_status status = f->right->query_sums(f->right->context, number, set, selection, err);
+    for (size_t i = 0; i < set->n_queries; i++) {
+        spoil(f, set->queries[i].group, &set->queries[i].sum);
+    }
+    return status;
+}
+
+static void test_wrong_sums(void **state)
+{
+    (void)state;
+    cuzk_error error = {0};
+    const char *name = "circom/bn254/multiplier2";
+    support_bytes bytes = support_zkey(name, pool);
+    cuzk_zkey key = support_open_zkey(&bytes);
+    cuzk_witness *w = support_witness(name, key.n_public + 1);
+    cuzk_prover *prover = NULL;
+    must(cuzk_prover_create_zkey(&prover, &key, NULL, NULL, pool, &error), &error);
+    cuzk_device_prover *d = device_prover_of(prover);
+    for (int wrong = 0; wrong <= 5; wrong++) { /* H, A, B1, B2, C in some order, then none */
+        faulty f = {.right = cuzk_device_prover_get(d), .wrong = wrong};
+        cuzk_prove_device face = {"faulty", &f, faulty_h, faulty_queries};
+        cuzk_prove_params params = {.device = &face, .without_self_check = true};
+        cuzk_proof_points proof;
+        memset(&proof, 0xcc, sizeof proof);
+        error = (cuzk_error){0};
+        cuzk_status status = cuzk_prover_prove(prover, &proof, w, &params, pool, &error);
+        assert_int_equal(f.calls, 5);
+        if (wrong == 5) {
+            assert_int_equal(status, CUZK_OK);
+            continue;
+        }
+        assert_int_equal(status, CUZK_E_UNSATISFIED);
+        assert_non_null(strstr(error.text, "faulty"));
+        for (size_t i = 0; i < sizeof proof; i++) {
+            assert_int_equal(((const unsigned char *)&proof)[i], 0xcc);
+        }
+    }
+    cuzk_device_prover_destroy(d);
+    cuzk_prover_destroy(prover);
+    cuzk_witness_destroy(w);
+    free(bytes.data);
+}
+
+int main(void)
+{
+    device_test_open();
+    cuzk_error error = {0};
+    must(cuzk_pool_create(&pool, 1, &error), &error);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_circom),
+                                       cmocka_unit_test(test_bellperson),
+                                       cmocka_unit_test(test_wrong_sums)};
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    cuzk_pool_destroy(pool);
+    return failed;
+}
