@@ -28,7 +28,8 @@ typedef enum {
 
 /* ---------------------------------------------------------------- requests */
 
-/* What a proof states, as chain-side data: the fields of one kind of proof. */
+/* What a proof states, as chain-side data: the fields of one kind of proof. To be proved, also the
+ * vanilla proofs. */
 typedef struct cuzk_filecoin_request cuzk_filecoin_request;
 
 /** Make a request without any field. request: returned; cuzk_filecoin_request_destroy. */
@@ -70,6 +71,21 @@ CUZK_API cuzk_status cuzk_filecoin_request_read_json(cuzk_filecoin_request *requ
                                                      const void *json, size_t n_bytes,
                                                      cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Append vanilla proofs, to prove the request.
+ *
+ *  PoRep: one commit-phase-1 output, bare or in Curio's envelope. It is read at once; fields that
+ * it holds (registered_proof, comm_d, comm_r, ticket, seed, in an envelope sector_number) need not
+ * be set, and must agree with it where they are, before or after. With miner_id and sector_number
+ * its replica_id is compared with theirs. Window, Winning PoSt: bincode, one buffer a sector, or a
+ * JSON array of base64 strings, one a sector. The sectors of the request need not be given; where
+ * they are, they must be the same in the same order. Update: the same with one a partition,
+ * partition 0 first. data: of a PoRep not needed after the call; otherwise borrowed until the
+ * request is destroyed. Errors: E_FORMAT, E_TRUNCATED, E_MISMATCH, E_UNSUPPORTED with the place in
+ * the vanilla proof; E_ARGUMENT (a second output of a PoRep). */
+CUZK_API cuzk_status cuzk_filecoin_request_add_vanilla(cuzk_filecoin_request *request,
+                                                       const void *data, size_t n_bytes,
+                                                       cuzk_error *err) CUZK_WARN_UNUSED;
+
 /** Number of circuits (partitions, 192 bytes of proof each) that a proof of the request has.
  * Errors: E_ARGUMENT, E_FORMAT, E_UNSUPPORTED, E_MISMATCH: a field is missing or fields contradict
  * each other; registered_proof is not known or not of that sector size. */
@@ -104,6 +120,151 @@ CUZK_API cuzk_status cuzk_filecoin_verify(const cuzk_ctx *ctx, unsigned *first_i
                                           const cuzk_vkey *vkey,
                                           const cuzk_filecoin_request *request, const void *proof,
                                           size_t proof_bytes, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/* ---------------------------------------------------------------- proving */
+
+/* A proving key: a parameter file and the circuit that it belongs to, ready to prove. */
+typedef struct cuzk_filecoin_key cuzk_filecoin_key;
+
+typedef struct {
+    size_t struct_bytes;
+    const char *params_path; /* NULL: the circuit's .params in the folder of parameter files; where
+                                test keys are allowed and it is not there, NAME.test.params */
+    /* Folder of compiled circuits: the circuit is mapped from there, or built and written there.
+     * NULL: it is built and kept in memory: 2 s for a PoRep of 32GiB. */
+    const char *circuits_folder;
+    bool allow_test_key;    /* accept a key that is not of the network's trusted setup */
+    bool drop_pages;        /* give the file's pages back while they are read */
+    cuzk_progress progress; /* of building a circuit; may be NULL */
+    void *progress_user;
+} cuzk_filecoin_key_options;
+
+#define CUZK_FILECOIN_KEY_OPTIONS_INIT                                                             \
+    {                                                                                              \
+        sizeof(cuzk_filecoin_key_options), NULL, NULL, false, false, NULL, NULL                    \
+    }
+
+/** Open the proving key of a request's circuit. All points are decoded, into as many bytes as the
+ *  file has.
+ *
+ *  request: names the circuit by registered_proof, which a PoRep's vanilla proof has too; any other
+ *  request of the same kind and sector size can be proved with the key. key: returned;
+ *  cuzk_filecoin_key_close. options: may be NULL. Whether the key is the network's is told by its
+ *  verifying part, with which every proof is verified: a damaged rest makes no proof.
+ *  Errors: as cuzk_filecoin_vkey_open_file; E_FORMAT (a point off the curve). */
+CUZK_API cuzk_status cuzk_filecoin_key_open(const cuzk_ctx *ctx, cuzk_filecoin_key **key,
+                                            const cuzk_filecoin_request *request,
+                                            const cuzk_filecoin_key_options *options,
+                                            cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Close a key. No call that uses it may be running. */
+CUZK_API void cuzk_filecoin_key_close(cuzk_filecoin_key *key);
+
+typedef struct {
+    const char *path;       /* of the parameter file; lives as long as the key */
+    uint64_t n_bytes;       /* of it */
+    uint32_t n_constraints; /* of one partition's circuit, without the rows of public values */
+    uint32_t n_vars;        /* ONE included */
+    unsigned lg_domain;     /* log2 of the evaluation domain */
+    bool is_test_key;       /* not of the network's trusted setup */
+} cuzk_filecoin_key_info;
+
+/** Facts about a key. info: written in full. */
+CUZK_API void cuzk_filecoin_key_get_info(cuzk_filecoin_key_info *info,
+                                         const cuzk_filecoin_key *key);
+
+/* The proof of all partitions of a request. */
+typedef struct cuzk_filecoin_proof cuzk_filecoin_proof;
+
+typedef struct {
+    size_t struct_bytes;
+    cuzk_progress progress; /* may be NULL */
+    void *progress_user;
+} cuzk_filecoin_prove_options;
+
+#define CUZK_FILECOIN_PROVE_OPTIONS_INIT                                                           \
+    {                                                                                              \
+        sizeof(cuzk_filecoin_prove_options), NULL, NULL                                            \
+    }
+
+/** Prove a request. The vanilla proofs are checked in full against it before any circuit work; each
+ *  partition is blinded with fresh values and verified before the next one.
+ *
+ *  proof: returned; cuzk_filecoin_proof_destroy. options: may be NULL.
+ *  Errors: as cuzk_filecoin_request_partitions; E_FORMAT, E_TRUNCATED, E_MISMATCH (a vanilla proof,
+ *  with partition or sector, challenge, place and both values; number of vanilla proofs; a key of
+ *  another circuit); E_UNSATISFIED, E_INVALID_PROOF (the key is damaged) with the partition;
+ *  E_CANCELLED. Memory: the vanilla proofs, and about 200 bytes per element of the domain. */
+CUZK_API cuzk_status cuzk_filecoin_prove(const cuzk_ctx *ctx, cuzk_filecoin_proof **proof,
+                                         const cuzk_filecoin_key *key,
+                                         const cuzk_filecoin_request *request,
+                                         const cuzk_filecoin_prove_options *options,
+                                         cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** FOR TESTS ONLY: the same with given blinding, to compare proofs byte for byte. Whoever knows r
+ *  and s of a proof learns about its witness.
+ *
+ *  rs: r and s of partition 0, of partition 1 … : n_partitions × 64 bytes, little-endian, below the
+ *  scalar field's order. Errors also: E_ARGUMENT (n_partitions is not the request's). */
+CUZK_API cuzk_status cuzk_filecoin_prove_with_fixed_rs_for_tests(
+    const cuzk_ctx *ctx, cuzk_filecoin_proof **proof, const cuzk_filecoin_key *key,
+    const cuzk_filecoin_request *request, const uint8_t *rs, unsigned n_partitions,
+    const cuzk_filecoin_prove_options *options, cuzk_error *err) CUZK_WARN_UNUSED;
+
+CUZK_API void cuzk_filecoin_proof_destroy(cuzk_filecoin_proof *proof);
+
+/** The proof as it goes on chain: 192 bytes a partition, partition 0 first. Lives as long as the
+ *  proof. */
+CUZK_API cuzk_bytes cuzk_filecoin_proof_bytes(const cuzk_filecoin_proof *proof);
+
+typedef enum {
+    CUZK_FILECOIN_RAW = 0,
+    CUZK_FILECOIN_HEX = 1,    /* one line */
+    CUZK_FILECOIN_BASE64 = 2, /* one line */
+    CUZK_FILECOIN_JSON = 3    /* an object: kind, registered_proof, sector_size, partitions, and
+                                 proof in base64 */
+} cuzk_filecoin_form;
+
+/** Write the proof to a file, through a temporary one. Errors: E_FILE; E_ARGUMENT (the form). */
+CUZK_API cuzk_status cuzk_filecoin_proof_write_file(const cuzk_filecoin_proof *proof,
+                                                    const char *path, cuzk_filecoin_form form,
+                                                    cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** How long a proof took. Stages: "vanilla" (reading and checking), "witness", and those of the
+ *  prover, each summed over partitions. n_bits and n_values: of one partition's witness. stats:
+ *  written in full; its names live as long as the program. */
+CUZK_API void cuzk_filecoin_proof_get_stats(cuzk_prove_stats *stats,
+                                            const cuzk_filecoin_proof *proof);
+
+/* ---------------------------------------------------------------- test parameters */
+
+typedef struct {
+    size_t struct_bytes;
+    const char *folder;     /* NULL: the folder of parameter files; is made if it is not there */
+    cuzk_bytes trapdoor;    /* FOR TESTS: as in cuzk_setup_file_with_test_trapdoor; data NULL: fresh
+                               secret values, which are wiped */
+    bool replace;           /* make new files where both are there */
+    cuzk_progress progress; /* may be NULL */
+    void *progress_user;
+} cuzk_filecoin_setup_options;
+
+#define CUZK_FILECOIN_SETUP_OPTIONS_INIT                                                           \
+    {                                                                                              \
+        sizeof(cuzk_filecoin_setup_options), NULL, {NULL, 0}, false, NULL, NULL                    \
+    }
+
+/** Make test parameters of a circuit: v28-….test.params and v28-….test.vk, named like the network's
+ *  files, marked inside, and refused wherever test keys are not allowed. They make and verify
+ *  proofs that no chain accepts.
+ *
+ *  made: may be NULL; false when both files were there and nothing was done. sector_size: "2KiB",
+ *  "32g", or bytes. options: may be NULL.
+ *  Errors: E_ARGUMENT, E_UNSUPPORTED (a kind that the size does not have); E_FILE; E_FORMAT (the
+ *  trapdoor); E_CANCELLED. Memory: the key, and some 150 bytes a constraint. */
+CUZK_API cuzk_status cuzk_filecoin_setup(const cuzk_ctx *ctx, bool *made, cuzk_filecoin_kind kind,
+                                         const char *sector_size,
+                                         const cuzk_filecoin_setup_options *options,
+                                         cuzk_error *err) CUZK_WARN_UNUSED;
 
 #ifdef __cplusplus
 }

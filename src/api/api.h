@@ -12,6 +12,7 @@
 #include "formats/wtns.h"
 #include "formats/zkey.h"
 #include "groth16/prover.h"
+#include "groth16/setup.h"
 #include "groth16/verify.h"
 #include "r1cs/shape.h"
 
@@ -92,6 +93,18 @@ cuzk_status cuzk_api_test_key(bool is_test_key, bool allow, const char *what,
 
 /** A copy of a verifying key that owns its points. Returned: cuzk_vk_clear. */
 cuzk_status cuzk_api_copy_vk(cuzk_vk *out, const cuzk_vk *vk, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Make the keys of a shape that have a path in the options, and write them: all or none. trapdoor:
+ *  NULL for fresh values. mark_as_test: the keys carry the mark of formats/test_key.h; always with
+ *  a trapdoor. Errors: as cuzk_setup_file. */
+cuzk_status cuzk_api_make_keys(const cuzk_ctx *ctx, const cuzk_shape *shape,
+                               const cuzk_setup_options *o, const cuzk_trapdoor *trapdoor,
+                               bool mark_as_test, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Read a trapdoor from JSON: {"tau": "decimal", "alpha": …, "beta": …, "gamma": …, "delta": …}. The
+ *  caller wipes it. Errors: E_FORMAT, E_TRUNCATED. */
+cuzk_status cuzk_api_read_trapdoor(cuzk_trapdoor *out, const cuzk_curve *curve, const void *data,
+                                   size_t n_bytes, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** The reporter that calls a progress callback of the caller. */
 cuzk_reporter cuzk_api_reporter(cuzk_progress progress, void *user);

@@ -6,7 +6,9 @@
 
 #include "api/api.h"
 #include "cuzk_filecoin.h"
+#include "filecoin/param_files.h"
 #include "filecoin/statement.h"
+#include "filecoin/vanilla_pieces.h"
 
 /* Fields that are numbers, then those that are 32 bytes. */
 typedef enum {
@@ -35,6 +37,27 @@ struct cuzk_filecoin_request {
     uint64_t *sector_ids;
     cuzk_digest *comm_r;
     uint32_t n_sectors, capacity;
+    /* vanilla proofs: a PoRep's; of the other kinds files, each of one proof or more */
+    cuzk_porep_vanilla *porep;
+    cuzk_vanilla_pieces *files;
+    uint32_t n_files, files_capacity;
+};
+
+struct cuzk_filecoin_key {
+    cuzk_registered_proof proof; /* kind and sector count */
+    char *path;
+    cuzk_input input;
+    cuzk_params params;
+    cuzk_shape *shape;
+    cuzk_prover *prover;
+    bool is_published;
+};
+
+struct cuzk_filecoin_proof {
+    cuzk_registered_proof proof;
+    unsigned n_partitions;
+    uint8_t *bytes; /* n_partitions × 192 */
+    cuzk_prove_stats stats;
 };
 
 static inline bool cuzk_request_has(const cuzk_filecoin_request *request, cuzk_field_id field)
@@ -71,7 +94,8 @@ typedef struct {
     cuzk_digest one_comm_r;
 } cuzk_filecoin_job;
 
-/** Make the job of a request, which it borrows from. Errors: as cuzk_filecoin_request_partitions.
+/** Make the job of a request, which it borrows from. A PoRep's vanilla proof fills in fields that
+ *  are not set, and must agree with those that are. Errors: as cuzk_filecoin_request_partitions.
  */
 cuzk_status cuzk_filecoin_job_init(cuzk_filecoin_job *out, const cuzk_filecoin_request *request,
                                    cuzk_error *err) CUZK_WARN_UNUSED;
@@ -82,10 +106,11 @@ cuzk_post_statement cuzk_filecoin_job_post(const cuzk_filecoin_job *job, unsigne
 /** Public inputs of partition k: n_values values. */
 void cuzk_filecoin_job_public_inputs(cuzk_digest *out, const cuzk_filecoin_job *job, unsigned k);
 
-/** Whether the verifying key is the one that the network's setup made for a circuit; a size without
- *  published files has none. out: written on success. Errors: E_MEMORY. */
-cuzk_status cuzk_filecoin_vk_is_published(bool *out, const cuzk_vk *vk,
-                                          const cuzk_registered_proof *proof,
-                                          cuzk_error *err) CUZK_WARN_UNUSED;
+/** Path of a parameter file in a folder. test: NAME.test.EXT. out: returned; free. Errors:
+ * E_MEMORY.
+ */
+cuzk_status cuzk_filecoin_param_path(char **out, const char *folder, cuzk_proof_kind kind,
+                                     const cuzk_sector *sector, cuzk_param_file file, bool test,
+                                     cuzk_error *err) CUZK_WARN_UNUSED;
 
 #endif

@@ -9,8 +9,8 @@
 
 enum { TEST_SIZES_BASE = 2048 /* whose numbers sizes without a number of their own take */ };
 
-cuzk_status cuzk_request_proof(cuzk_registered_proof *out, const cuzk_filecoin_request *r,
-                               cuzk_error *err)
+static cuzk_status proof_of_fields(cuzk_registered_proof *out, const cuzk_filecoin_request *r,
+                                   cuzk_error *err)
 {
     CUZK_TRY(cuzk_request_need(r, CUZK_FIELD_REGISTERED_PROOF, err));
     CUZK_TRY(cuzk_registered_proof_get(out, r->kind, r->numbers[CUZK_FIELD_REGISTERED_PROOF], err));
@@ -28,6 +28,26 @@ cuzk_status cuzk_request_proof(cuzk_registered_proof *out, const cuzk_filecoin_r
     return cuzk_registered_proof_resize(out, sector, err);
 }
 
+cuzk_status cuzk_request_proof(cuzk_registered_proof *out, const cuzk_filecoin_request *r,
+                               cuzk_error *err)
+{
+    if (r->porep == NULL) {
+        return proof_of_fields(out, r, err);
+    }
+    *out = r->porep->proof;
+    char name[CUZK_REGISTERED_NAME_MAX];
+    CUZK_FAIL_IF(cuzk_request_has(r, CUZK_FIELD_REGISTERED_PROOF) &&
+                     r->numbers[CUZK_FIELD_REGISTERED_PROOF] != out->number,
+                 err, CUZK_E_MISMATCH, "the vanilla proof is of %s, which is not number %" PRIu64,
+                 cuzk_registered_proof_name(name, out), r->numbers[CUZK_FIELD_REGISTERED_PROOF]);
+    CUZK_FAIL_IF(cuzk_request_has(r, CUZK_FIELD_SECTOR_SIZE) &&
+                     r->numbers[CUZK_FIELD_SECTOR_SIZE] != out->sector->bytes,
+                 err, CUZK_E_MISMATCH,
+                 "the vanilla proof is of %s, sector_size is %" PRIu64 " bytes",
+                 cuzk_registered_proof_name(name, out), r->numbers[CUZK_FIELD_SECTOR_SIZE]);
+    return CUZK_OK;
+}
+
 /* A field that must be below the field's order. */
 static cuzk_status take_digest(cuzk_digest *out, const cuzk_filecoin_request *r,
                                cuzk_field_id field, cuzk_error *err)
@@ -36,27 +56,95 @@ static cuzk_status take_digest(cuzk_digest *out, const cuzk_filecoin_request *r,
     return cuzk_statement_digest(out, r->bytes[field], cuzk_request_field_name(field), err);
 }
 
+/* Bytes of a PoRep's field: as set, or those of its vanilla proof (NULL: there is none), which must
+ * agree. */
+static cuzk_status take_porep(uint8_t out[32], const cuzk_filecoin_request *r, cuzk_field_id field,
+                              const uint8_t *vanilla, cuzk_error *err)
+{
+    if (vanilla == NULL) {
+        CUZK_TRY(cuzk_request_need(r, field, err));
+    }
+    memcpy(out, vanilla != NULL ? vanilla : r->bytes[field], 32);
+    if (vanilla != NULL && cuzk_request_has(r, field) && memcmp(r->bytes[field], out, 32) != 0) {
+        char found[CUZK_DIGEST_HEX_MAX];
+        char wanted[CUZK_DIGEST_HEX_MAX];
+        cuzk_digest given;
+        cuzk_digest own;
+        memcpy(given.b, r->bytes[field], 32);
+        memcpy(own.b, vanilla, 32);
+        return CUZK_FAIL(err, CUZK_E_MISMATCH, "%s of the vanilla proof is %s, the request has %s",
+                         cuzk_request_field_name(field), cuzk_digest_hex(found, &own),
+                         cuzk_digest_hex(wanted, &given));
+    }
+    return CUZK_OK;
+}
+
+/* The sector's number: as set, or the envelope's. False when neither is there. */
+static cuzk_status take_sector_number(bool *has, uint64_t *out, const cuzk_filecoin_request *r,
+                                      cuzk_error *err)
+{
+    bool given = cuzk_request_has(r, CUZK_FIELD_SECTOR_NUMBER);
+    bool enveloped = r->porep != NULL && r->porep->has_envelope;
+    *has = given || enveloped;
+    *out = given ? r->numbers[CUZK_FIELD_SECTOR_NUMBER] : enveloped ? r->porep->sector_number : 0;
+    CUZK_FAIL_IF(given && enveloped && *out != r->porep->sector_number, err, CUZK_E_MISMATCH,
+                 "SectorNum of the envelope is %" PRIu64 ", sector_number is %" PRIu64,
+                 r->porep->sector_number, *out);
+    return CUZK_OK;
+}
+
+/* replica_id from what names the sector, compared with the vanilla proof's. Without the names a
+ * vanilla proof speaks for itself. */
+static cuzk_status take_replica_id(cuzk_filecoin_job *job, const cuzk_filecoin_request *r,
+                                   cuzk_error *err)
+{
+    cuzk_porep_statement *s = &job->u.porep;
+    const cuzk_porep_vanilla *v = r->porep;
+    bool has_number;
+    uint64_t number;
+    CUZK_TRY(take_sector_number(&has_number, &number, r, err));
+    if (v != NULL && (!has_number || !cuzk_request_has(r, CUZK_FIELD_MINER_ID))) {
+        s->replica_id = v->replica_id;
+        return CUZK_OK;
+    }
+    CUZK_TRY(cuzk_request_need(r, CUZK_FIELD_MINER_ID, err));
+    if (!has_number) {
+        CUZK_TRY(cuzk_request_need(r, CUZK_FIELD_SECTOR_NUMBER, err));
+    }
+    uint8_t ticket[32];
+    uint8_t prover_id[32];
+    uint8_t porep_id[32];
+    CUZK_TRY(take_porep(ticket, r, CUZK_FIELD_TICKET, v != NULL ? v->ticket : NULL, err));
+    cuzk_prover_id(prover_id, r->numbers[CUZK_FIELD_MINER_ID]);
+    cuzk_porep_id(porep_id, &job->proof);
+    cuzk_replica_id(s->replica_id.b, prover_id, number, ticket, s->comm_d.b, porep_id);
+    if (v != NULL && !cuzk_digest_eq(&s->replica_id, &v->replica_id)) {
+        char found[CUZK_DIGEST_HEX_MAX];
+        char wanted[CUZK_DIGEST_HEX_MAX];
+        return CUZK_FAIL(err, CUZK_E_MISMATCH,
+                         "replica_id of the vanilla proof is %s, miner %" PRIu64 " and sector "
+                         "%" PRIu64 " give %s: it is of another sector",
+                         cuzk_digest_hex(found, &v->replica_id), r->numbers[CUZK_FIELD_MINER_ID],
+                         number, cuzk_digest_hex(wanted, &s->replica_id));
+    }
+    return CUZK_OK;
+}
+
 static cuzk_status init_porep(cuzk_filecoin_job *job, const cuzk_filecoin_request *r,
                               cuzk_error *err)
 {
     cuzk_porep_statement *s = &job->u.porep;
+    const cuzk_porep_vanilla *v = r->porep;
+    uint8_t bytes[32];
     s->proof = job->proof;
-    CUZK_TRY(take_digest(&s->comm_r, r, CUZK_FIELD_COMM_R, err));
-    CUZK_TRY(take_digest(&s->comm_d, r, CUZK_FIELD_COMM_D, err));
-    CUZK_TRY(cuzk_request_need(r, CUZK_FIELD_MINER_ID, err));
-    CUZK_TRY(cuzk_request_need(r, CUZK_FIELD_SECTOR_NUMBER, err));
-    CUZK_TRY(cuzk_request_need(r, CUZK_FIELD_TICKET, err));
+    CUZK_TRY(take_porep(bytes, r, CUZK_FIELD_COMM_R, v != NULL ? v->comm_r.b : NULL, err));
+    CUZK_TRY(cuzk_statement_digest(&s->comm_r, bytes, "comm_r", err));
+    CUZK_TRY(take_porep(bytes, r, CUZK_FIELD_COMM_D, v != NULL ? v->comm_d.b : NULL, err));
+    CUZK_TRY(cuzk_statement_digest(&s->comm_d, bytes, "comm_d", err));
     if (job->proof.variant != CUZK_POREP_NON_INTERACTIVE) {
-        CUZK_TRY(cuzk_request_need(r, CUZK_FIELD_SEED, err));
-        memcpy(s->seed, r->bytes[CUZK_FIELD_SEED], sizeof s->seed);
+        CUZK_TRY(take_porep(s->seed, r, CUZK_FIELD_SEED, v != NULL ? v->seed : NULL, err));
     }
-    uint8_t prover_id[32];
-    uint8_t porep_id[32];
-    cuzk_prover_id(prover_id, r->numbers[CUZK_FIELD_MINER_ID]);
-    cuzk_porep_id(porep_id, &job->proof);
-    cuzk_replica_id(s->replica_id.b, prover_id, r->numbers[CUZK_FIELD_SECTOR_NUMBER],
-                    r->bytes[CUZK_FIELD_TICKET], s->comm_d.b, porep_id);
-    return CUZK_OK;
+    return take_replica_id(job, r, err);
 }
 
 static cuzk_status init_update(cuzk_filecoin_job *job, const cuzk_filecoin_request *r,
@@ -91,6 +179,11 @@ static cuzk_status take_sectors(cuzk_filecoin_job *job, const cuzk_filecoin_requ
     s->sector_ids = r->sector_ids;
     s->comm_r = r->comm_r;
     job->n_sectors = r->n_sectors;
+    CUZK_FAIL_IF(
+        cuzk_request_has(r, CUZK_FIELD_SECTOR_NUMBER) &&
+            (r->n_sectors != 1 || r->sector_ids[0] != r->numbers[CUZK_FIELD_SECTOR_NUMBER]),
+        err, CUZK_E_MISMATCH, "sector_number is %" PRIu64 ", which is not the one sector",
+        r->numbers[CUZK_FIELD_SECTOR_NUMBER]);
     for (uint32_t i = 0; i < r->n_sectors; i++) {
         cuzk_digest ignored;
         cuzk_status status = cuzk_statement_digest(&ignored, r->comm_r[i].b, "comm_r", err);

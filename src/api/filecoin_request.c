@@ -67,6 +67,14 @@ cuzk_status cuzk_filecoin_request_create(cuzk_filecoin_request **request, cuzk_f
 void cuzk_filecoin_request_destroy(cuzk_filecoin_request *request)
 {
     if (request != NULL) {
+        if (request->porep != NULL) {
+            cuzk_porep_vanilla_clear(request->porep);
+        }
+        for (uint32_t i = 0; i < request->n_files; i++) {
+            cuzk_vanilla_pieces_clear(&request->files[i]);
+        }
+        free(request->porep);
+        free(request->files);
         free(request->sector_ids);
         free(request->comm_r);
         free(request);
@@ -191,6 +199,50 @@ cuzk_status cuzk_filecoin_request_add_sector(cuzk_filecoin_request *request, uin
     CUZK_FAIL_IF((POST >> request->kind & 1) == 0, err, CUZK_E_ARGUMENT,
                  "a %s has no list of sectors", cuzk_proof_kind_name(request->kind));
     return add_sector(request, sector_number, comm_r, err);
+}
+
+/* ---- vanilla proofs -------------------------------------------------------------------------- */
+
+static cuzk_status add_porep(cuzk_filecoin_request *r, const void *data, size_t n_bytes,
+                             cuzk_error *err)
+{
+    CUZK_FAIL_IF(r->porep != NULL, err, CUZK_E_ARGUMENT,
+                 "a PoRep has one commit-phase-1 output, a second one is given");
+    cuzk_porep_vanilla *made = calloc(1, sizeof *made);
+    CUZK_FAIL_IF(made == NULL, err, CUZK_E_MEMORY, "reading a vanilla proof: out of memory");
+    cuzk_status status = cuzk_porep_vanilla_read(made, data, n_bytes, err);
+    if (status != CUZK_OK) {
+        free(made);
+        return status;
+    }
+    r->porep = made;
+    return CUZK_OK;
+}
+
+static cuzk_status add_file(cuzk_filecoin_request *r, const void *data, size_t n_bytes,
+                            cuzk_error *err)
+{
+    if (r->n_files == r->files_capacity) {
+        uint32_t capacity = r->files_capacity == 0 ? 16 : 2 * r->files_capacity;
+        cuzk_vanilla_pieces *files = realloc(r->files, capacity * sizeof *files);
+        CUZK_FAIL_IF(files == NULL, err, CUZK_E_MEMORY, "adding vanilla proof %u: out of memory",
+                     r->n_files);
+        r->files = files;
+        r->files_capacity = capacity;
+    }
+    CUZK_TRY(cuzk_vanilla_pieces_read(&r->files[r->n_files], data, n_bytes, err));
+    r->n_files++;
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_filecoin_request_add_vanilla(cuzk_filecoin_request *request, const void *data,
+                                              size_t n_bytes, cuzk_error *err)
+{
+    cuzk_error_clear(err);
+    CUZK_API_NOT_NULL(err, request);
+    CUZK_API_NOT_NULL(err, data);
+    return request->kind == CUZK_PROOF_POREP ? add_porep(request, data, n_bytes, err)
+                                             : add_file(request, data, n_bytes, err);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

@@ -9,7 +9,6 @@
 #include "formats/r1cs_file.h"
 #include "formats/snarkjs_json.h"
 #include "formats/test_key.h"
-#include "groth16/setup.h"
 #include "groth16/setup_write.h"
 
 #include <stdlib.h>
@@ -23,6 +22,7 @@ struct setup {
     const char *paths[OUT_COUNT];
     cuzk_out_file files[OUT_COUNT]; /* those with a path */
     const cuzk_trapdoor *trapdoor;  /* NULL: fresh */
+    bool mark_as_test;
     cuzk_reporter reporter;
     double progress_begin, progress_share; /* of the key being made, when there are two */
     cuzk_error *err;
@@ -41,7 +41,9 @@ static cuzk_status generate(struct setup *s, cuzk_generated_key *key, cuzk_key_s
     cuzk_reporter reporter = {.report = report_share, .ctx = s};
     cuzk_setup_params params = {
         .style = style, .test_trapdoor = s->trapdoor, .reporter = &reporter};
-    return cuzk_setup(key, s->shape, &params, s->ctx->pool, s->err);
+    CUZK_TRY(cuzk_setup(key, s->shape, &params, s->ctx->pool, s->err));
+    key->is_test_key = s->mark_as_test;
+    return CUZK_OK;
 }
 
 static cuzk_status write_vkey_json(struct setup *s, const cuzk_vk *vk)
@@ -65,7 +67,7 @@ static cuzk_status write_vk(struct setup *s, const cuzk_vk *vk)
     cuzk_status status = cuzk_vk_write(bytes, n_bytes, vk, s->err);
     if (status == CUZK_OK) {
         fwrite(bytes, 1, (size_t)n_bytes, s->files[OUT_VK].file);
-        if (s->trapdoor != NULL) {
+        if (s->mark_as_test) {
             fwrite(CUZK_TEST_KEY_MARK, 1, CUZK_TEST_KEY_MARK_BYTES, s->files[OUT_VK].file);
         }
     }
@@ -143,38 +145,44 @@ static cuzk_status run(struct setup *s)
     return status == CUZK_OK ? cuzk_out_files_commit(open_files, n_open, s->err) : status;
 }
 
+cuzk_status cuzk_api_make_keys(const cuzk_ctx *ctx, const cuzk_shape *shape,
+                               const cuzk_setup_options *o, const cuzk_trapdoor *trapdoor,
+                               bool mark_as_test, cuzk_error *err)
+{
+    struct setup s = {.ctx = ctx,
+                      .shape = shape,
+                      .paths = {o->zkey_path, o->vkey_json_path, o->params_path, o->vk_path},
+                      .trapdoor = trapdoor,
+                      .mark_as_test = mark_as_test,
+                      .reporter = cuzk_api_reporter(o->progress, o->progress_user),
+                      .err = err};
+    CUZK_FAIL_IF(
+        (o->params_path != NULL || o->vk_path != NULL) && shape->curve->id != CUZK_CURVE_BLS12_381,
+        err, CUZK_E_UNSUPPORTED, "bellperson's keys are over bls12381, the circuit is over %s",
+        shape->curve->snarkjs_name);
+    return run(&s);
+}
+
 static cuzk_status setup_file(const cuzk_ctx *ctx, const cuzk_input *r1cs,
                               const cuzk_setup_options *options, const cuzk_trapdoor *trapdoor,
                               cuzk_error *err)
 {
     cuzk_setup_options o = CUZK_SETUP_OPTIONS_INIT;
     CUZK_TRY(cuzk_api_options(&o, sizeof o, options, "cuzk_setup_options", err));
-    struct setup s = {.ctx = ctx,
-                      .paths = {o.zkey_path, o.vkey_json_path, o.params_path, o.vk_path},
-                      .trapdoor = trapdoor,
-                      .reporter = cuzk_api_reporter(o.progress, o.progress_user),
-                      .err = err};
+    const char *const paths[] = {o.zkey_path, o.vkey_json_path, o.params_path, o.vk_path};
     bool any = false;
     for (int i = 0; i < OUT_COUNT; i++) {
-        any = any || s.paths[i] != NULL;
-        CUZK_FAIL_IF(trapdoor != NULL && s.paths[i] != NULL && !cuzk_test_key_file_name(s.paths[i]),
+        any = any || paths[i] != NULL;
+        CUZK_FAIL_IF(trapdoor != NULL && paths[i] != NULL && !cuzk_test_key_file_name(paths[i]),
                      err, CUZK_E_ARGUMENT,
                      "a key from a given trapdoor is a test key and its file must say so: \"%s\" "
                      "does not end in .test.EXTENSION",
-                     s.paths[i]);
+                     paths[i]);
     }
     CUZK_FAIL_IF(!any, err, CUZK_E_ARGUMENT, "no output is named");
     cuzk_shape *shape = NULL;
     CUZK_TRY(cuzk_api_shape(&shape, r1cs, err));
-    s.shape = shape;
-    cuzk_status status = CUZK_OK;
-    if ((o.params_path != NULL || o.vk_path != NULL) && shape->curve->id != CUZK_CURVE_BLS12_381) {
-        status = CUZK_FAIL(err, CUZK_E_UNSUPPORTED,
-                           "bellperson's keys are over bls12381, the circuit is over %s",
-                           shape->curve->snarkjs_name);
-    } else {
-        status = run(&s);
-    }
+    cuzk_status status = cuzk_api_make_keys(ctx, shape, &o, trapdoor, trapdoor != NULL, err);
     cuzk_shape_destroy(shape);
     return status;
 }
@@ -240,8 +248,8 @@ static cuzk_status read_members(cuzk_json *json, const char *const names[5],
     }
 }
 
-static cuzk_status read_trapdoor(cuzk_trapdoor *out, const cuzk_curve *curve, const void *data,
-                                 size_t n_bytes, cuzk_error *err)
+cuzk_status cuzk_api_read_trapdoor(cuzk_trapdoor *out, const cuzk_curve *curve, const void *data,
+                                   size_t n_bytes, cuzk_error *err)
 {
     static const char *const names[5] = {"tau", "alpha", "beta", "gamma", "delta"};
     cuzk_fr *values[5] = {&out->tau, &out->alpha, &out->beta, &out->gamma, &out->delta};
@@ -255,6 +263,7 @@ static cuzk_status read_trapdoor(cuzk_trapdoor *out, const cuzk_curve *curve, co
             status = CUZK_FAIL(err, CUZK_E_FORMAT, "\"%s\" is missing", names[i]);
         }
     }
+    cuzk_error_prefix(err, "reading the trapdoor");
     return status;
 }
 
@@ -273,8 +282,7 @@ cuzk_status cuzk_setup_file_with_test_trapdoor(const cuzk_ctx *ctx, const char *
     cuzk_status status = cuzk_r1cs_open(&file, r1cs.data, r1cs.size, err);
     cuzk_error_prefix(err, "circuit \"%s\"", r1cs_path);
     if (status == CUZK_OK) {
-        status = read_trapdoor(&values, file.curve, trapdoor, trapdoor_bytes, err);
-        cuzk_error_prefix(err, "reading the trapdoor");
+        status = cuzk_api_read_trapdoor(&values, file.curve, trapdoor, trapdoor_bytes, err);
     }
     if (status == CUZK_OK) {
         status = setup_file(ctx, &r1cs, options, &values, err);

@@ -172,6 +172,11 @@ void cuzk_cli_json_close(cuzk_cli_json *json, char bracket);
 /* The commands' bodies and options. */
 int cuzk_cli_prove(cuzk_cli_args *args);
 int cuzk_cli_verify(cuzk_cli_args *args);
+int cuzk_cli_prove_porep(cuzk_cli_args *args);
+int cuzk_cli_prove_snap(cuzk_cli_args *args);
+int cuzk_cli_prove_window(cuzk_cli_args *args);
+int cuzk_cli_prove_winning(cuzk_cli_args *args);
+int cuzk_cli_params_setup(cuzk_cli_args *args);
 int cuzk_cli_verify_porep(cuzk_cli_args *args);
 int cuzk_cli_verify_snap(cuzk_cli_args *args);
 int cuzk_cli_verify_window(cuzk_cli_args *args);

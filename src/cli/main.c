@@ -51,50 +51,56 @@ static const cuzk_cli_option verify_options[] = {
         name, NULL, "HEX", text                                                                    \
     }
 
-static const cuzk_cli_option verify_porep_options[] = {
-    OPTION_REQUEST,
-    OPTIONS_OF_EVERY_KIND,
-    OPTION_FIELD("--ticket", "sealing randomness"),
-    OPTION_FIELD("--seed", "interactive randomness"),
-    OPTION_FIELD("--comm-d", "commitment to the data (unsealed CID)"),
-    OPTION_FIELD("--comm-r", "commitment to the replica (sealed CID)"),
-    OPTION_VK,
-    OPTION_ALLOW_TEST_KEY,
+#define OPTIONS_POREP                                                                              \
+    OPTION_REQUEST, OPTIONS_OF_EVERY_KIND, OPTION_FIELD("--ticket", "sealing randomness"),         \
+        OPTION_FIELD("--seed", "interactive randomness"),                                          \
+        OPTION_FIELD("--comm-d", "commitment to the data (unsealed CID)"),                         \
+        OPTION_FIELD("--comm-r", "commitment to the replica (sealed CID)")
+#define OPTIONS_SNAP                                                                               \
+    OPTION_REQUEST, OPTIONS_OF_EVERY_KIND,                                                         \
+        OPTION_FIELD("--comm-r-old", "commitment to the old replica"),                             \
+        OPTION_FIELD("--comm-r-new", "commitment to the new replica"),                             \
+        OPTION_FIELD("--comm-d-new", "commitment to the new data")
+#define OPTIONS_WINNING                                                                            \
+    OPTION_REQUEST, OPTIONS_OF_EVERY_KIND, OPTION_FIELD("--randomness", "of the challenge"),       \
+        OPTION_FIELD("--comm-r", "of the sector, when there is only one")
+#define OPTIONS_WINDOW                                                                             \
+    OPTIONS_WINNING,                                                                               \
+    {                                                                                              \
+        "--partition-index", NULL, "N", "of the first partition (default 0)"                       \
+    }
+#define OPTIONS_PROVE                                                                              \
+    {"--params", NULL, "FILE", ".params (default: in the folder of parameter files)"},             \
+        {"--circuits", NULL, "FOLDER", "of compiled circuits (default: none, built in memory)"},   \
+        {"--out", NULL, "PROOF", "the file to write (default: proof.bin here)"},                   \
+        {"--format", NULL, "FORM", "of PROOF: raw (default), hex, base64, json"},                  \
+        OPTION_ALLOW_TEST_KEY, OPTION_END
+
+static const cuzk_cli_option verify_porep_options[] = {OPTIONS_POREP, OPTION_VK,
+                                                       OPTION_ALLOW_TEST_KEY, OPTION_END};
+static const cuzk_cli_option verify_snap_options[] = {OPTIONS_SNAP, OPTION_VK,
+                                                      OPTION_ALLOW_TEST_KEY, OPTION_END};
+static const cuzk_cli_option verify_window_options[] = {OPTIONS_WINDOW, OPTION_VK,
+                                                        OPTION_ALLOW_TEST_KEY, OPTION_END};
+static const cuzk_cli_option verify_winning_options[] = {OPTIONS_WINNING, OPTION_VK,
+                                                         OPTION_ALLOW_TEST_KEY, OPTION_END};
+static const cuzk_cli_option prove_porep_options[] = {OPTIONS_POREP, OPTIONS_PROVE};
+static const cuzk_cli_option prove_snap_options[] = {OPTIONS_SNAP, OPTIONS_PROVE};
+static const cuzk_cli_option prove_window_options[] = {OPTIONS_WINDOW, OPTIONS_PROVE};
+static const cuzk_cli_option prove_winning_options[] = {OPTIONS_WINNING, OPTIONS_PROVE};
+
+static const cuzk_cli_option params_setup_options[] = {
+    {"--folder", NULL, "FOLDER", "where to write (default: the folder of parameter files)"},
+    {"--replace", NULL, NULL, "make new files where they are there already"},
+    {"--test-trapdoor", NULL, "FILE", "tests only: secret values from a JSON file"},
     OPTION_END,
 };
 
-static const cuzk_cli_option verify_snap_options[] = {
-    OPTION_REQUEST,
-    OPTIONS_OF_EVERY_KIND,
-    OPTION_FIELD("--comm-r-old", "commitment to the old replica"),
-    OPTION_FIELD("--comm-r-new", "commitment to the new replica"),
-    OPTION_FIELD("--comm-d-new", "commitment to the new data"),
-    OPTION_VK,
-    OPTION_ALLOW_TEST_KEY,
-    OPTION_END,
-};
-
-static const cuzk_cli_option verify_window_options[] = {
-    OPTION_REQUEST,
-    OPTIONS_OF_EVERY_KIND,
-    OPTION_FIELD("--randomness", "of the challenge"),
-    OPTION_FIELD("--comm-r", "of the sector, when there is only one"),
-    {"--partition-index", NULL, "N", "of the first partition (default 0)"},
-    OPTION_VK,
-    OPTION_ALLOW_TEST_KEY,
-    OPTION_END,
-};
-
-static const cuzk_cli_option verify_winning_options[] = {
-    OPTION_REQUEST,
-    OPTIONS_OF_EVERY_KIND,
-    OPTION_FIELD("--randomness", "of the challenge"),
-    OPTION_FIELD("--comm-r", "of the sector"),
-    OPTION_VK,
-    OPTION_ALLOW_TEST_KEY,
-    OPTION_END,
-};
-
+#define PROVE_FILECOIN_DETAILS                                                                     \
+    "The vanilla proof is checked in full first; each partition is verified before PROOF is\n"     \
+    "written: 192 bytes a partition. What is proved is given by options, or by the same names "    \
+    "in\n"                                                                                         \
+    "a JSON file, with _ for -."
 #define VERIFY_FILECOIN_DETAILS                                                                    \
     "PROOF: 192 bytes a partition, raw, hexadecimal, base64, or JSON with a member \"proof\".\n"   \
     "What is proved is given by options, or by the same names in a JSON file, with _ for -."
@@ -153,6 +159,21 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      "proof.json and public.json here; proof.bin for a .params) are written when the proof has\n"
      "been verified: both or neither.",
      2, 4, prove_options, cuzk_cli_prove, "proof and public values are written"},
+    {"prove porep", "VANILLA", "make a Filecoin proof of replication (PoRep C2)",
+     "VANILLA: a commit-phase-1 output, bare or in Curio's envelope; it holds all that is needed.\n"
+     "Fields that are given must agree with it.\n" PROVE_FILECOIN_DETAILS,
+     1, 1, prove_porep_options, cuzk_cli_prove_porep, "the proof is written"},
+    {"prove snap", "VANILLA...", "the same for a sector update (SnapDeals)",
+     "VANILLA: bincode, one file a partition, or a JSON array of base64 "
+     "strings.\n" PROVE_FILECOIN_DETAILS,
+     1, 20000, prove_snap_options, cuzk_cli_prove_snap, "the proof is written"},
+    {"prove window", "VANILLA...", "the same for a Window PoSt",
+     "VANILLA: bincode, one file a sector, or a JSON array of base64 strings; their order "
+     "counts.\n" PROVE_FILECOIN_DETAILS,
+     1, 20000, prove_window_options, cuzk_cli_prove_window, "the proof is written"},
+    {"prove winning", "VANILLA", "the same for a Winning PoSt",
+     "VANILLA: bincode, or a JSON array of one base64 string.\n" PROVE_FILECOIN_DETAILS, 1, 1,
+     prove_winning_options, cuzk_cli_prove_winning, "the proof is written"},
     {"verify", "VKEY PUBLIC PROOF [PUBLIC PROOF]...", "check proofs",
      "VKEY is a verification_key.json, a .vk, or a proving key; PUBLIC a public.json; PROOF a\n"
      "proof.json or 192 bytes. Several pairs are checked at once.",
@@ -172,6 +193,11 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      "CIRCUIT is a .r1cs, KEY the .zkey to write. The secret values are wiped, but whoever runs\n"
      "this could have kept them and forge proofs: keys for real use come from a ceremony.",
      1, 2, setup_options, cuzk_cli_setup, "the keys are written"},
+    {"params setup", "KIND SIZE", "make test parameters for a kind of Filecoin proof",
+     "KIND is porep, snap, window or winning, SIZE a sector size. The files are marked: no "
+     "command\n"
+     "uses them without --allow-test-key, and no chain accepts proofs made with them.",
+     2, 2, params_setup_options, cuzk_cli_params_setup, "the parameters are written"},
     {"inspect", "FILE", "say what a file is, what it holds, and what looks wrong",
      "Reads headers and tables of any format: .zkey .wtns .r1cs .params .vk .json, proofs.", 1, 1,
      NULL, cuzk_cli_inspect, NULL},

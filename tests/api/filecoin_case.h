@@ -24,6 +24,27 @@ typedef struct {
     cuzk_fixture json, proof;
 } filecoin_case;
 
+/* The trapdoor of all golden keys: toxic(NAME) is the SHA-256 of "cuzk test setup/" and NAME, big
+ * endian, without the two highest bits (tests/fixtures/README.md). */
+#define CASE_TRAPDOOR                                                                              \
+    "{\"tau\": "                                                                                   \
+    "\"14821277117319184409956425422294747756858820367321339275450197021300498793402\", "          \
+    "\"alpha\": "                                                                                  \
+    "\"22399850025332660874491172486988144778163036166355072562985259764336265780791\", "          \
+    "\"beta\": \"8449034591105592687417915852385558324236570993753270051568677144473522354365\", " \
+    "\"gamma\": "                                                                                  \
+    "\"12156471617340181368617240786357907516183252434013357514515371760869814915778\", "          \
+    "\"delta\": \"2762455468141902677466894064519811742560039167999559029799301097107111142497\"}"
+
+enum { CASE_PARTITIONS_MAX = 2 };
+
+/* toxic("r/k") and toxic("s/k"), little endian, for k = 0 and 1. */
+#define CASE_RS                                                                                    \
+    "a48f0c6e476b84d7a2a51d9065b4d4f1c9725372c41a851ae0627a16e564a33e"                             \
+    "18c414a782a05f2330da7d25b2ccfd1f20d93b66f59735240657079772e28124"                             \
+    "6b948916ed19c74d90f4c80ddf1e5e06319f491a3b32da8f970fa625b98bbc32"                             \
+    "3d3f2a485236a139b05488a9a5a0790e317e504223a39a3f07b6321a42b9260b"
+
 static inline char *case_path(char out[128], const char *name, const char *file)
 {
     snprintf(out, 128, "cases/%s/%s", name, file);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Filecoin's proofs on the command line: golden proofs against chain-side data."""
-import base64, json
+"""Filecoin's proofs on the command line: golden proofs against chain-side data; vanilla proofs to proofs."""
+import base64, json, os
 import harness
 from harness import read
 
@@ -118,6 +118,65 @@ def test_key_from_the_parameter_folder(cuzk):
     cuzk.fails(1, [cuzk.scratch + "/" + name, "No such file"], *command, env=env)
     cuzk.write(name, read(cuzk.fixture("cases/" + VK[kind])))
     cuzk.ok(*command, env=env)
+
+
+def test_prove_window(cuzk):
+    """From test parameters to a proof that verifies, in every form; several files, or one array."""
+    env = {"FIL_PROOFS_PARAMETER_CACHE": cuzk.path("params/2k")}
+    r = cuzk.ok("params", "setup", "window", "2KiB", env=env)
+    assert r.out.startswith("made test parameters for window 2KiB in ") and "no chain accepts" in r.err, r
+    names = sorted(os.listdir(cuzk.path("params/2k")))
+    assert [n.split(".", 1)[1] for n in names] == ["test.params", "test.vk"], names
+    assert "there already" in cuzk.ok("params", "setup", "window", "2k", env=env).out
+    assert cuzk.ok("params", "setup", "window", "2k", "--json", env=env).json()["made"] is False
+    case = "window-2k-3sectors-4"
+    files = [cuzk.fixture("cases/%s/vanilla-%d.bincode" % (case, i)) for i in range(3)]
+    _, fields = statement(cuzk, case)
+    request = cuzk.write_json("request.json", fields)
+    fields.pop("sectors")
+    cuzk.fails(1, ["0170db1f394b35d995252228ee359194b13199d259380541dc529fb0099096b0.params", "No such file"],
+               "prove", "window", *files, *options(fields), env=env)
+    more = ["--allow-test-key"]
+    r = cuzk.ok("prove", "window", *files, *options(fields), *more, env=env)
+    assert r.out.startswith("proved 2 partitions of 21,866 constraints (domain 2^15) in ") and WARNING in r.err, r
+    assert len(read(cuzk.path("proof.bin"))) == 384
+    cuzk.ok("verify", "window", "proof.bin", "--request", request, *more, env=env)
+    array = cuzk.write_json("all.json", [base64.b64encode(read(f)).decode() for f in files])
+    for form, name in (("hex", "proof.txt"), ("base64", "proof.txt"), ("json", "proof.json"), ("raw", "proof.bin")):
+        j = cuzk.ok("prove", "window", array, "--request", request, "--format", form, "--json", *more, env=env).json()
+        assert j["proof"] == name and j["partitions"] == 2 and j["test_key"] is True and "witness" in j["stages"], j
+        cuzk.ok("verify", "window", name, "--request", request, *more, env=env)
+    before = read(cuzk.path("proof.bin"))
+    cuzk.fails(1, "partition 0: sector 697709 (place 0): the sector's number is 697709, expected 271895", "prove",
+               "window", *files[::-1], "--request", request, *more, env=env)
+    wrong = dict(fields, randomness="00" * 32)
+    cuzk.fails(1, ["partition 0: sector 271895", "challenge 0"], "prove", "window", *files, *options(wrong), *more,
+               env=env)
+    assert read(cuzk.path("proof.bin")) == before
+    cuzk.fails(2, '--format: "xml" is not raw', "prove", "window", array, "--format", "xml", env=env)
+    cuzk.fails(2, "written to, and also", "prove", "window", array, "--out", array, env=env)
+    cuzk.fails(1, '"none": No such file', "prove", "window", array, "none", *options(fields), env=env)
+    text = cuzk.write("text", "[\"####\"]")
+    cuzk.fails(1, ['text": ', "element 0"], "prove", "window", text, *options(fields), env=env)
+
+
+def test_params_setup_refuses(cuzk):
+    env = {"FIL_PROOFS_PARAMETER_CACHE": cuzk.path("params")}
+    cuzk.fails(2, '"wpost" is not porep, snap, window or winning', "params", "setup", "wpost", "2KiB", env=env)
+    cuzk.fails(2, '"33GiB" is not a sector size', "params", "setup", "window", "33GiB", env=env)
+    cuzk.fails(1, "no Window PoSt for sectors of 1KiB", "params", "setup", "window", "1KiB", env=env)
+    cuzk.fails(1, '"gamma" is missing', "params", "setup", "window", "2KiB", "--test-trapdoor",
+               cuzk.write_json("t.json", {n: "5" for n in ("tau", "alpha", "beta", "delta")}), env=env)
+    assert not os.path.exists(cuzk.path("params")) or os.listdir(cuzk.path("params")) == []
+
+
+def test_porep_without_parameters(cuzk):
+    """What a PoRep needs is in its commit-phase-1 output: only the parameters are missing here."""
+    env = {"FIL_PROOFS_PARAMETER_CACHE": cuzk.scratch}
+    c1 = cuzk.fixture("cases/porep-2k-1/c1.json")
+    cuzk.fails(1, ["v28-stacked-proof-of-replication-", ".params", "No such file"], "prove", "porep", c1, env=env)
+    cut = cuzk.write("cut.json", read(c1)[:5000])
+    cuzk.fails(1, ['cut.json": commit-phase-1 output: ', "offset 5000"], "prove", "porep", cut, env=env)
 
 
 def test_two_words(cuzk):

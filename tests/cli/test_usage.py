@@ -4,8 +4,9 @@ import os
 import harness
 from harness import Skip
 
-COMMANDS = ["prove", "verify", "verify porep", "verify snap", "verify window", "verify winning", "setup", "inspect",
-            "check", "export", "bench", "gen-vanilla", "params", "help", "version"]
+COMMANDS = ["prove", "prove porep", "prove snap", "prove window", "prove winning", "verify", "verify porep",
+            "verify snap", "verify window", "verify winning", "setup", "params setup", "inspect", "check", "export",
+            "bench", "gen-vanilla", "params", "help", "version"]
 
 
 def test_no_command(cuzk):

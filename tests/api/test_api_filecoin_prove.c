@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Filecoin's proofs from vanilla proofs: with the golden trapdoor the parameters are the golden
+ * ones, and with fixed r and s so are the proofs, byte for byte. The PoSt kinds always; PoRep and
+ * updates, whose parameters take half a minute, in the nightly run. */
+#include "base/sha256.h"
+#include "filecoin_case.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+enum { PROOF_BYTES = 192, FILES_MAX = 4, MARK_BYTES = 64 };
+
+static cuzk_error err;
+static cuzk_ctx *ctx;
+static char folder[] = "/tmp/cuzk-api-filecoin-XXXXXX";
+
+static void empty_folder(void)
+{
+    char path[1024];
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        unlink(path);
+    }
+    if (d != NULL) {
+        closedir(d);
+    }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    cuzk_ctx_options options = CUZK_CTX_OPTIONS_INIT;
+    options.n_threads = 2;
+    if (mkdtemp(folder) == NULL || setenv("FIL_PROOFS_PARAMETER_CACHE", folder, 1) != 0) {
+        return -1;
+    }
+    return cuzk_ctx_create(&ctx, &options, &err) == CUZK_OK ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    cuzk_ctx_destroy(ctx);
+    empty_folder();
+    rmdir(folder);
+    return 0;
+}
+
+static bool make_parameters(cuzk_filecoin_kind kind)
+{
+    cuzk_filecoin_setup_options options = CUZK_FILECOIN_SETUP_OPTIONS_INIT;
+    options.trapdoor.data = CASE_TRAPDOOR;
+    options.trapdoor.n_bytes = strlen(CASE_TRAPDOOR);
+    bool made = false;
+    assert_ok(cuzk_filecoin_setup(ctx, &made, kind, "2KiB", &options, &err));
+    return made;
+}
+
+/* A request as it is proved: what the vanilla proofs hold is left out. */
+typedef struct {
+    cuzk_filecoin_request *request;
+    cuzk_fixture files[FILES_MAX];
+    unsigned n_files;
+} job;
+
+static job job_open(const filecoin_case *c)
+{
+    job j = {.n_files = c->n_sectors > 0 ? c->n_sectors : 1};
+    char path[128];
+    assert_ok(cuzk_filecoin_request_create(&j.request, c->kind, &err));
+    for (unsigned i = 0; c->kind != CUZK_FILECOIN_POREP && i < c->n_fields; i++) {
+        assert_ok(cuzk_filecoin_request_set(j.request, c->fields[i].name, c->fields[i].text, &err));
+    }
+    for (unsigned i = 0; i < j.n_files; i++) {
+        char file[32];
+        snprintf(file, sizeof file,
+                 c->kind == CUZK_FILECOIN_POREP ? "c1.json" : "vanilla-%u.bincode", i);
+        j.files[i] = cuzk_test_fixture(case_path(path, c->name, file));
+    }
+    return j;
+}
+
+static void job_add_files(job *j)
+{
+    for (unsigned i = 0; i < j->n_files; i++) {
+        assert_ok(cuzk_filecoin_request_add_vanilla(j->request, j->files[i].data, j->files[i].size,
+                                                    &err));
+    }
+}
+
+static void job_close(job *j)
+{
+    cuzk_filecoin_request_destroy(j->request);
+    for (unsigned i = 0; i < j->n_files; i++) {
+        cuzk_test_fixture_free(&j->files[i]);
+    }
+}
+
+static cuzk_filecoin_key *open_key(const cuzk_filecoin_request *request)
+{
+    cuzk_filecoin_key *key = NULL;
+    cuzk_filecoin_key_options options = CUZK_FILECOIN_KEY_OPTIONS_INIT;
+    options.allow_test_key = true;
+    assert_ok(cuzk_filecoin_key_open(ctx, &key, request, &options, &err));
+    return key;
+}
+
+/* ---- golden bytes ---------------------------------------------------------------------------- */
+
+/* A file of the folder without its mark against the golden digest. */
+static void assert_golden_file(const char *path, const filecoin_case *c, const char *digest_field)
+{
+    char expected[CASE_TEXT_MAX];
+    char found[65];
+    uint8_t digest[32];
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    assert_int_equal(fseek(f, 0, SEEK_END), 0);
+    long size = ftell(f);
+    uint8_t *bytes = malloc((size_t)size);
+    rewind(f);
+    assert_int_equal(fread(bytes, 1, (size_t)size, f), size);
+    fclose(f);
+    assert_true(size > MARK_BYTES);
+    assert_memory_equal(bytes + size - MARK_BYTES, "\ncuzk test key", 14);
+    cuzk_sha256_digest(digest, bytes, (size_t)size - MARK_BYTES);
+    free(bytes);
+    for (unsigned i = 0; i < 32; i++) {
+        snprintf(found + 2 * i, 3, "%02x", digest[i]);
+    }
+    case_text(expected, (const char *)c->json.data, digest_field);
+    assert_string_equal(found, expected);
+}
+
+static void assert_golden_proof(const filecoin_case *c, const cuzk_filecoin_key *key)
+{
+    uint8_t rs[CASE_PARTITIONS_MAX * 64];
+    unsigned n = (unsigned)(c->proof.size / PROOF_BYTES);
+    case_hex(rs, sizeof rs, CASE_RS);
+    job j = job_open(c);
+    job_add_files(&j);
+    cuzk_filecoin_proof *proof = NULL;
+    assert_fails(cuzk_filecoin_prove_with_fixed_rs_for_tests(ctx, &proof, key, j.request, rs, n - 1,
+                                                             NULL, &err),
+                 CUZK_E_ARGUMENT, "r and s of");
+    assert_ok(cuzk_filecoin_prove_with_fixed_rs_for_tests(ctx, &proof, key, j.request, rs, n, NULL,
+                                                          &err));
+    cuzk_bytes bytes = cuzk_filecoin_proof_bytes(proof);
+    assert_int_equal(bytes.n_bytes, c->proof.size);
+    assert_memory_equal(bytes.data, c->proof.data, c->proof.size);
+    cuzk_filecoin_proof_destroy(proof);
+    job_close(&j);
+}
+
+/* Cases of one kind, under parameters that are made first and removed again. */
+static void golden_cases(const char *const *names, unsigned n)
+{
+    cuzk_filecoin_key *key = NULL;
+    char vk_path[1024];
+    for (unsigned i = 0; i < n; i++) {
+        filecoin_case c = case_open(names[i]);
+        if (i == 0) {
+            assert_true(make_parameters(c.kind));
+            assert_false(make_parameters(c.kind));
+            job j = job_open(&c);
+            job_add_files(&j);
+            key = open_key(j.request);
+            cuzk_filecoin_key_info info;
+            cuzk_filecoin_key_get_info(&info, key);
+            assert_true(info.is_test_key);
+            snprintf(vk_path, sizeof vk_path, "%.*s.vk", (int)(strlen(info.path) - 7), info.path);
+            assert_golden_file(info.path, &c, "params_sha256");
+            assert_golden_file(vk_path, &c, "vk_sha256");
+            job_close(&j);
+        }
+        assert_golden_proof(&c, key);
+        case_close(&c);
+    }
+    cuzk_filecoin_key_close(key);
+}
+
+static void test_golden_post(void **state)
+{
+    (void)state;
+    static const char *const window[] = {"window-2k-1sectors-3", "vector-window-2k",
+                                         "window-2k-3sectors-4"};
+    static const char *const winning[] = {"winning-2k-5", "vector-winning-2k"};
+    golden_cases(window, 3);
+    golden_cases(winning, getenv("CUZK_NIGHTLY") != NULL ? 2 : 1);
+}
+
+static void test_golden_porep_and_update(void **state)
+{
+    (void)state;
+    static const char *const porep[] = {"porep-2k-1", "porep-2k-synth-20", "porep-2k-v1-21",
+                                        "vector-porep-2k"};
+    static const char *const update[] = {"update-2k-6", "vector-update-2k"};
+    if (getenv("CUZK_NIGHTLY") == NULL) {
+        print_message("skipped: CUZK_NIGHTLY is not set\n");
+        skip();
+    }
+    golden_cases(update, 2);
+    empty_folder();
+    golden_cases(porep, 4);
+    empty_folder();
+}
+
+/* ---- a Window PoSt in all its parts ---------------------------------------------------------- */
+
+typedef struct {
+    filecoin_case c;
+    job j;
+    cuzk_filecoin_key *key;
+} window;
+
+static window window_open(void)
+{
+    window w = {.c = case_open("window-2k-3sectors-4")};
+    make_parameters(w.c.kind);
+    w.j = job_open(&w.c);
+    w.key = open_key(w.j.request);
+    return w;
+}
+
+static void window_close(window *w)
+{
+    cuzk_filecoin_key_close(w->key);
+    job_close(&w->j);
+    case_close(&w->c);
+}
+
+static void test_fresh_proofs(void **state)
+{
+    (void)state;
+    static const cuzk_filecoin_form forms[] = {CUZK_FILECOIN_RAW, CUZK_FILECOIN_HEX,
+                                               CUZK_FILECOIN_BASE64, CUZK_FILECOIN_JSON};
+    window w = window_open();
+    job_add_files(&w.j);
+    cuzk_filecoin_request *chain = case_request(&w.c);
+    cuzk_filecoin_proof *proofs[2];
+    cuzk_vkey *vkey = NULL;
+    assert_ok(cuzk_filecoin_vkey_open_file(ctx, &vkey, chain, NULL, true, &err));
+    for (unsigned i = 0; i < 2; i++) {
+        assert_ok(cuzk_filecoin_prove(ctx, &proofs[i], w.key, w.j.request, NULL, &err));
+        cuzk_bytes b = cuzk_filecoin_proof_bytes(proofs[i]);
+        assert_ok(cuzk_filecoin_verify(ctx, NULL, vkey, chain, b.data, b.n_bytes, &err));
+    }
+    cuzk_bytes a = cuzk_filecoin_proof_bytes(proofs[0]), b = cuzk_filecoin_proof_bytes(proofs[1]);
+    assert_int_equal(a.n_bytes, 2 * PROOF_BYTES);
+    assert_true(memcmp(a.data, b.data, a.n_bytes) != 0);
+    cuzk_prove_stats stats;
+    cuzk_filecoin_proof_get_stats(&stats, proofs[0]);
+    assert_string_equal(stats.stage[0], "vanilla");
+    assert_string_equal(stats.stage[1], "witness");
+    assert_true(stats.n_stages > 4 && stats.n_bits + stats.n_values == 22128 + 23);
+    char path[1024];
+    for (unsigned i = 0; i < 4; i++) {
+        snprintf(path, sizeof path, "%s/proof-%u", folder, i);
+        assert_ok(cuzk_filecoin_proof_write_file(proofs[0], path, forms[i], &err));
+        char text[2048];
+        FILE *f = fopen(path, "rb");
+        size_t n = fread(text, 1, sizeof text, f);
+        fclose(f);
+        assert_ok(cuzk_filecoin_verify(ctx, NULL, vkey, chain, text, n, &err));
+    }
+    assert_fails(cuzk_filecoin_proof_write_file(proofs[0], path, (cuzk_filecoin_form)4, &err),
+                 CUZK_E_ARGUMENT, "form 4");
+    cuzk_filecoin_proof_destroy(proofs[0]);
+    cuzk_filecoin_proof_destroy(proofs[1]);
+    cuzk_vkey_close(vkey);
+    cuzk_filecoin_request_destroy(chain);
+    window_close(&w);
+}
+
+/* Prove a changed job: it must fail, and leave no proof. */
+static void refuse(const window *w, cuzk_filecoin_request *r, cuzk_status expected,
+                   const char *part)
+{
+    cuzk_filecoin_proof *proof = NULL;
+    assert_fails(cuzk_filecoin_prove(ctx, &proof, w->key, r, NULL, &err), expected, part);
+    assert_null(proof);
+}
+
+/* A request of the case's fields and of the files named by `order`. */
+static cuzk_filecoin_request *reordered(const window *w, const unsigned *order, unsigned n,
+                                        bool with_sectors)
+{
+    cuzk_filecoin_request *r = NULL;
+    if (with_sectors) {
+        r = case_request(&w->c);
+    } else {
+        assert_ok(cuzk_filecoin_request_create(&r, w->c.kind, &err));
+        for (unsigned i = 0; i < w->c.n_fields; i++) {
+            assert_ok(cuzk_filecoin_request_set(r, w->c.fields[i].name, w->c.fields[i].text, &err));
+        }
+    }
+    for (unsigned i = 0; i < n; i++) {
+        const cuzk_fixture *f = &w->j.files[order[i]];
+        assert_ok(cuzk_filecoin_request_add_vanilla(r, f->data, f->size, &err));
+    }
+    return r;
+}
+
+static void test_wrong_vanilla_proofs(void **state)
+{
+    (void)state;
+    static const unsigned in_order[] = {0, 1, 2}, swapped[] = {1, 0, 2}, twice[] = {0, 0, 2};
+    window w = window_open();
+    cuzk_filecoin_request *r = reordered(&w, in_order, 0, false);
+    refuse(&w, r, CUZK_E_ARGUMENT, "Window PoSt: no vanilla proof is given");
+    cuzk_filecoin_request_destroy(r);
+    r = reordered(&w, in_order, 2, true);
+    refuse(&w, r, CUZK_E_MISMATCH, "about 3 sectors, 2 vanilla proofs are given");
+    cuzk_filecoin_request_destroy(r);
+    r = reordered(&w, swapped, 3, true);
+    refuse(&w, r, CUZK_E_MISMATCH,
+           "partition 0: sector 551219 (place 0): the sector's number is 551219, expected 271895");
+    cuzk_filecoin_request_destroy(r);
+    r = reordered(&w, twice, 3, true);
+    refuse(&w, r, CUZK_E_MISMATCH, "partition 0: sector 271895 (place 1)");
+    cuzk_filecoin_request_destroy(r);
+    /* comm_c changed, in the last partition; a proof cut off */
+    uint8_t *last = &w.j.files[2].data[w.j.files[2].size - 40];
+    *last ^= 1;
+    r = reordered(&w, in_order, 3, false);
+    refuse(&w, r, CUZK_E_MISMATCH, "partition 1: sector ");
+    cuzk_filecoin_request_destroy(r);
+    *last ^= 1;
+    w.j.files[2].size -= 1;
+    r = reordered(&w, in_order, 3, false);
+    refuse(&w, r, CUZK_E_TRUNCATED, "partition 1: vanilla proof of sector 0");
+    cuzk_filecoin_request_destroy(r);
+    w.j.files[2].size += 1;
+    window_close(&w);
+}
+
+static void test_wrong_keys(void **state)
+{
+    (void)state;
+    window w = window_open();
+    cuzk_filecoin_key *key = NULL;
+    cuzk_filecoin_key_options options = CUZK_FILECOIN_KEY_OPTIONS_INIT;
+    cuzk_filecoin_key_info info;
+    cuzk_filecoin_key_get_info(&info, w.key);
+    options.params_path = info.path;
+    assert_fails(cuzk_filecoin_key_open(ctx, &key, w.j.request, &options, &err), CUZK_E_UNSUPPORTED,
+                 "trusted setup");
+    options.params_path = NULL; /* the network's name only, without leave for test keys */
+    assert_fails(cuzk_filecoin_key_open(ctx, &key, w.j.request, &options, &err), CUZK_E_FILE,
+                 "99d259380541dc529fb0099096b0.params");
+    char path[1024];
+    snprintf(path, sizeof path, "%s/empty.params", folder);
+    fclose(fopen(path, "wb"));
+    options.params_path = path;
+    options.allow_test_key = true;
+    assert_fails(cuzk_filecoin_key_open(ctx, &key, w.j.request, &options, &err), CUZK_E_TRUNCATED,
+                 "the file is empty");
+    assert_null(key);
+    /* a key of another circuit */
+    filecoin_case winning = case_open("winning-2k-5");
+    job j = job_open(&winning);
+    job_add_files(&j);
+    refuse(&w, j.request, CUZK_E_MISMATCH,
+           "the key is for a Window PoSt of 2KiB, the request is a Winning PoSt of 2KiB");
+    options.params_path = info.path;
+    assert_fails(cuzk_filecoin_key_open(ctx, &key, j.request, &options, &err), CUZK_E_MISMATCH,
+                 "not of the circuit winning-2k");
+    job_close(&j);
+    case_close(&winning);
+    window_close(&w);
+}
+
+/* What is said about a PoRep's sector must agree with its vanilla proof; found before any key. */
+static void test_porep_fields_against_vanilla(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *field, *text, *part;
+    } wrong[] = {
+        {"registered_proof", "6", "StackedDrg2KiBV1_1, which is not number 6"},
+        {"sector_size", "8MiB", "sector_size is 8388608 bytes"},
+        {"comm_d", NULL, "comm_d of the vanilla proof is 45dd923edf"},
+        {"comm_r", NULL, "comm_r of the vanilla proof is 5fe246e936"},
+        {"seed", NULL, "seed of the vanilla proof is 072db15931"},
+        {"miner_id", "1002", "replica_id of the vanilla proof is a68ffbce38"},
+        {"sector_number", "568146", "it is of another sector"},
+        {"ticket", NULL, "ticket of the vanilla proof is 461457624a"},
+    };
+    window w = window_open();
+    filecoin_case c = case_open("porep-2k-1");
+    job right = job_open(&c);
+    for (unsigned i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        cuzk_filecoin_request *r = NULL;
+        assert_ok(cuzk_filecoin_request_create(&r, c.kind, &err));
+        bool set = false;
+        for (unsigned k = 0; k < c.n_fields; k++) {
+            char text[CASE_TEXT_MAX];
+            snprintf(text, sizeof text, "%s", c.fields[k].text);
+            if (strcmp(c.fields[k].name, wrong[i].field) == 0) {
+                set = true;
+                if (wrong[i].text != NULL) {
+                    snprintf(text, sizeof text, "%s", wrong[i].text);
+                } else {
+                    text[10] = text[10] == '0' ? '1' : '0';
+                }
+            }
+            assert_ok(cuzk_filecoin_request_set(r, c.fields[k].name, text, &err));
+        }
+        if (!set) {
+            assert_ok(cuzk_filecoin_request_set(r, wrong[i].field, wrong[i].text, &err));
+        }
+        assert_ok(
+            cuzk_filecoin_request_add_vanilla(r, right.files[0].data, right.files[0].size, &err));
+        refuse(&w, r, CUZK_E_MISMATCH, wrong[i].part);
+        cuzk_filecoin_request_destroy(r);
+    }
+    /* everything right: only the key is not */
+    cuzk_filecoin_request *r = case_request(&c);
+    refuse(&w, r, CUZK_E_ARGUMENT, "PoRep: no vanilla proof is given");
+    assert_ok(cuzk_filecoin_request_add_vanilla(r, right.files[0].data, right.files[0].size, &err));
+    refuse(&w, r, CUZK_E_MISMATCH, "the request is a PoRep of 2KiB");
+    assert_fails(
+        cuzk_filecoin_request_add_vanilla(r, right.files[0].data, right.files[0].size, &err),
+        CUZK_E_ARGUMENT, "a second one");
+    cuzk_filecoin_request_destroy(r);
+    job_close(&right);
+    case_close(&c);
+    window_close(&w);
+}
+
+static bool cancel_at(void *user, const char *stage, double done)
+{
+    (void)done;
+    return strcmp(stage, user) != 0;
+}
+
+static void test_cancel(void **state)
+{
+    (void)state;
+    window w = window_open();
+    job_add_files(&w.j);
+    static char *const stages[] = {"vanilla", "witness", "H"};
+    for (unsigned i = 0; i < 3; i++) {
+        cuzk_filecoin_proof *proof = NULL;
+        cuzk_filecoin_prove_options options = CUZK_FILECOIN_PROVE_OPTIONS_INIT;
+        options.progress = cancel_at;
+        options.progress_user = stages[i];
+        assert_fails(cuzk_filecoin_prove(ctx, &proof, w.key, w.j.request, &options, &err),
+                     CUZK_E_CANCELLED, stages[i]);
+        assert_null(proof);
+    }
+    window_close(&w);
+}
+
+static void test_setup_refusals(void **state)
+{
+    (void)state;
+    cuzk_filecoin_setup_options options = CUZK_FILECOIN_SETUP_OPTIONS_INIT;
+    assert_fails(cuzk_filecoin_setup(ctx, NULL, CUZK_FILECOIN_WINDOW, "33GiB", NULL, &err),
+                 CUZK_E_ARGUMENT, "\"33GiB\" is not a sector size");
+    assert_fails(cuzk_filecoin_setup(ctx, NULL, CUZK_FILECOIN_WINDOW, "1KiB", NULL, &err),
+                 CUZK_E_UNSUPPORTED, "no Window PoSt for sectors of 1KiB");
+    assert_fails(cuzk_filecoin_setup(ctx, NULL, (cuzk_filecoin_kind)0, "2KiB", NULL, &err),
+                 CUZK_E_ARGUMENT, "kind 0");
+    options.folder = "/proc/nowhere";
+    assert_fails(cuzk_filecoin_setup(ctx, NULL, CUZK_FILECOIN_WINDOW, "2KiB", &options, &err),
+                 CUZK_E_FILE, "making folder \"/proc/nowhere\"");
+    options.folder = NULL;
+    options.replace = true;
+    options.trapdoor = (cuzk_bytes){"{}", 2};
+    assert_fails(cuzk_filecoin_setup(ctx, NULL, CUZK_FILECOIN_WINDOW, "2KiB", &options, &err),
+                 CUZK_E_FORMAT, "reading the trapdoor: \"tau\" is missing");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_golden_post),  cmocka_unit_test(test_golden_porep_and_update),
+        cmocka_unit_test(test_fresh_proofs), cmocka_unit_test(test_wrong_vanilla_proofs),
+        cmocka_unit_test(test_wrong_keys),   cmocka_unit_test(test_porep_fields_against_vanilla),
+        cmocka_unit_test(test_cancel),       cmocka_unit_test(test_setup_refusals),
+    };
+    return cmocka_run_group_tests_name("api_filecoin_prove", tests, setup, teardown);
+}
