@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Processor seconds of what lies in front of the prover, for one circuit, as CSV.
+/* Processor seconds of what lies in front of the prover, as CSV.
  *
- *   bench_circuit KIND SIZE [REPETITIONS]     porep, window, winning or update; 2k … 64g; default 3
+ *   bench_circuit [KIND SIZE [REPETITIONS]]     porep, window, winning or update; 2k … 64g;
+ * default: all kinds at 32GiB, 3 repetitions
  *
  * Rows: shape (compile the circuit), witness (from a vanilla proof already read; a made-up sector),
  * rows_a and rows_b (A·w and B·w from shape and witness, into
@@ -139,6 +140,7 @@ static void measure_hashes(double *permutation, double *compression)
 
 struct best {
     double shape, witness, rows[2];
+    size_t rows_bytes;
 };
 
 static void keep(double *best, double seconds)
@@ -146,7 +148,7 @@ static void keep(double *best, double seconds)
     *best = *best == 0 || seconds < *best ? seconds : *best;
 }
 
-static void measure(const struct input *in, struct best *best, cuzk_fr **rows)
+static void measure(const struct input *in, struct best *best, bool with_rows, cuzk_fr **rows)
 {
     double start = cpu_seconds();
     cuzk_shape *s = make_shape(in);
@@ -156,7 +158,7 @@ static void measure(const struct input *in, struct best *best, cuzk_fr **rows)
     keep(&best->witness, cpu_seconds() - start);
     uint64_t n = cuzk_shape_n_rows(s);
     size_t n_bytes = (size_t)n * sizeof **rows;
-    if (*rows == NULL && (*rows = cuzk_pages_alloc(n_bytes)) != NULL) {
+    if (with_rows && *rows == NULL && (*rows = cuzk_pages_alloc(n_bytes)) != NULL) {
         memset(*rows, 1, n_bytes); /* the system's page faults are not measured */
     }
     for (int k = 0; k < 2 && *rows != NULL; k++) {
@@ -164,26 +166,20 @@ static void measure(const struct input *in, struct best *best, cuzk_fr **rows)
         cuzk_shape_eval_rows(s, w, (cuzk_matrix)k, *rows, n, NULL);
         keep(&best->rows[k], cpu_seconds() - start);
     }
+    best->rows_bytes = n_bytes;
     cuzk_witness_destroy(w);
     cuzk_shape_destroy(s);
 }
 
-int main(int argc, char **argv)
+static const char *const kinds[] = {"", "porep", "update", "window", "winning"};
+
+/* Window's rows would take 8 GB. */
+static void run(cuzk_proof_kind kind, const cuzk_sector *sector, int n_repetitions)
 {
-    static const char *const kinds[] = {"", "porep", "update", "window", "winning"};
     struct input in = {0};
     cuzk_error err = {0};
-    const cuzk_sector *sector = argc > 2 ? cuzk_sector_by_name(argv[2], strlen(argv[2])) : NULL;
-    int kind = 0;
-    for (int i = 1; i < 5 && argc > 2; i++) {
-        kind = strcmp(argv[1], kinds[i]) == 0 ? i : kind;
-    }
-    if (kind == 0 || sector == NULL) {
-        fprintf(stderr, "usage: bench_circuit porep|window|winning|update SIZE [REPETITIONS]\n");
-        return 2;
-    }
     uint64_t number = kind == CUZK_PROOF_WINDOW ? 10 : kind == CUZK_PROOF_POREP ? 5 : 0;
-    check(cuzk_registered_proof_get(&in.proof, (cuzk_proof_kind)kind, number, &err), &err);
+    check(cuzk_registered_proof_get(&in.proof, kind, number, &err), &err);
     check(cuzk_registered_proof_resize(&in.proof, sector, &err), &err);
     make_input(&in);
     double permutations, compressions, permutation, compression;
@@ -191,18 +187,42 @@ int main(int argc, char **argv)
     measure_hashes(&permutation, &compression);
     struct best best = {0};
     cuzk_fr *rows = NULL;
-    int n_repetitions = argc > 3 ? atoi(argv[3]) : 3;
     for (int r = 0; r < n_repetitions; r++) {
-        measure(&in, &best, &rows);
+        measure(&in, &best, kind != CUZK_PROOF_WINDOW, &rows);
     }
-    printf("kind,size,step,cpu_s,floor_s\n");
-    printf("%s,%s,shape,%.4f,\n", argv[1], sector->name, best.shape);
-    printf("%s,%s,witness,%.4f,%.4f\n", argv[1], sector->name, best.witness,
+    printf("%s,%s,shape,%.4f,\n", kinds[kind], sector->name, best.shape);
+    printf("%s,%s,witness,%.4f,%.4f\n", kinds[kind], sector->name, best.witness,
            permutations * permutation + compressions * compression);
-    printf("%s,%s,rows_a,%.4f,\n", argv[1], sector->name, best.rows[0]);
-    printf("%s,%s,rows_b,%.4f,\n", argv[1], sector->name, best.rows[1]);
+    if (rows != NULL) {
+        printf("%s,%s,rows_a,%.4f,\n", kinds[kind], sector->name, best.rows[0]);
+        printf("%s,%s,rows_b,%.4f,\n", kinds[kind], sector->name, best.rows[1]);
+    }
+    fflush(stdout);
+    cuzk_pages_free(rows, best.rows_bytes);
     cuzk_porep_vanilla_clear(&in.porep);
     cuzk_post_vanilla_clear(&in.post);
     cuzk_update_vanilla_clear(&in.update);
+}
+
+int main(int argc, char **argv)
+{
+    const cuzk_sector *sector = cuzk_sector_by_name("32g", 3);
+    int only = 0, n_repetitions = argc > 3 ? atoi(argv[3]) : 3;
+    for (int i = 1; i < 5 && argc > 2; i++) {
+        only = strcmp(argv[1], kinds[i]) == 0 ? i : only;
+    }
+    if (argc > 2) {
+        sector = cuzk_sector_by_name(argv[2], strlen(argv[2]));
+    }
+    if (argc == 2 || (argc > 2 && only == 0) || sector == NULL) {
+        fprintf(stderr, "usage: bench_circuit [porep|window|winning|update SIZE [REPETITIONS]]\n");
+        return 2;
+    }
+    printf("kind,size,step,cpu_s,floor_s\n");
+    for (int i = 1; i < 5; i++) {
+        if (only == 0 || only == i) {
+            run((cuzk_proof_kind)i, sector, n_repetitions);
+        }
+    }
     return 0;
 }
