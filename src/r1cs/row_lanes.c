@@ -106,22 +106,23 @@ static inline kind kind_of(const lanes *x, uint32_t var)
 static inline void field_of(frx8 *o, const lanes *x, uint32_t var)
 {
     const cuzk_witness *w = x->g->eval->witness;
-    V8_ALIGN uint8_t records[8][32];
+    const uint8_t *at[8];
     v8 words[4];
     if (var >= x->block->first_aux) {
-        uint32_t rank = cuzk_witness_rank(w, var), n_field = x->g->n_field;
+        size_t step = x->g->n_field;
+        const uint8_t(*first)[32] =
+            (const uint8_t(*)[32])w->field + cuzk_witness_rank(w, var) + x->copy * step;
         for (uint32_t k = 0; k < 8; k++) {
-            uint32_t lane = k < x->n_lanes ? k : x->n_lanes - 1;
-            memcpy(records[k], w->field[rank + (x->copy + lane) * n_field], 32);
+            at[k] = first[(k < x->n_lanes ? k : x->n_lanes - 1) * step];
         }
     } else {
         for (int k = 0; k < 8; k++) {
-            uint32_t v = cuzk_row_run_var(&x->runs[k], var);
-            memcpy(records[k], w->field[cuzk_witness_rank(w, v)], 32);
+            at[k] = w->field[cuzk_witness_rank(w, cuzk_row_run_var(&x->runs[k], var))];
         }
     }
     for (int j = 0; j < 4; j++) {
-        words[j] = v8_load(records[2 * j]);
+        v8 low = v8_loadu_masked(0x0f, at[2 * j]), high = v8_loadu_masked(0x0f, at[2 * j + 1]);
+        words[j] = v8_blend(0xf0, low, v8_swap4(high));
     }
     v8_deinterleave4(words);
     frx8_from_words(o, words, 0);
