@@ -157,6 +157,14 @@ V8_FN v8 v8_sar(v8 a, unsigned n)
     return (v8)((__v8di)a >> n);
 }
 
+/** The bytes of every lane in reverse order. */
+V8_FN v8 v8_bswap(v8 a)
+{
+    const __m512i reversed =
+        _mm512_broadcast_i32x4(_mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+    return _mm512_shuffle_epi8(a, reversed);
+}
+
 /* ---- masks ---- */
 
 /** m ? b : a, lane by lane. */
@@ -422,6 +430,14 @@ V8_FN v8 v8_shr(v8 a, unsigned n)
 V8_FN v8 v8_sar(v8 a, unsigned n)
 {
     return (v8)((v8_signed)a >> n);
+}
+
+V8_FN v8 v8_bswap(v8 a)
+{
+    for (int i = 0; i < 8; i++) {
+        a[i] = __builtin_bswap64(a[i]);
+    }
+    return a;
 }
 
 /* All ones in the lanes of m. */
