@@ -18,7 +18,7 @@ deps: ## install what the build needs, from Debian packages (root or sudo), if i
 deps-check:
 	@tools/install-deps.sh build check
 
-demo: all ## prove SHA-256 of 256 bits (31,522 constraints), verify it, print where the time went
+demo: all ## prove SHA-256 of 256 bits, then a Filecoin sector of 2KiB; verify both
 	@tools/demo.sh $(BUILD)
 
 check: deps-check ## all tests: release, CUZK_VERIFY, sanitizers, aarch64, fuzz corpora

@@ -302,6 +302,7 @@ static cuzk_filecoin_request *reordered(const window *w, const unsigned *order, 
     return r;
 }
 
+/* BC-081, BC-084: order and content of vanilla proofs against the request. */
 static void test_wrong_vanilla_proofs(void **state)
 {
     (void)state;
@@ -332,6 +333,56 @@ static void test_wrong_vanilla_proofs(void **state)
     refuse(&w, r, CUZK_E_TRUNCATED, "partition 1: vanilla proof of sector 0");
     cuzk_filecoin_request_destroy(r);
     w.j.files[2].size += 1;
+    window_close(&w);
+}
+
+/* BC-084: a parameter file with a point that is a point, but a wrong one, makes no proof; one that
+ * is none is found when the key is opened. */
+static void test_damaged_parameters(void **state)
+{
+    (void)state;
+    enum { FIRST_H = 868 + 96 * 23 + 4, POINT_BYTES = 96 };
+    window w = window_open();
+    cuzk_filecoin_key_info info;
+    cuzk_filecoin_key_get_info(&info, w.key);
+    char path[1024];
+    snprintf(path, sizeof path, "%s/damaged.params", folder);
+    uint8_t *bytes = malloc((size_t)info.n_bytes);
+    FILE *f = fopen(info.path, "rb");
+    assert_int_equal(fread(bytes, 1, (size_t)info.n_bytes, f), info.n_bytes);
+    fclose(f);
+    uint8_t first[POINT_BYTES];
+    memcpy(first, bytes + FIRST_H, POINT_BYTES);
+    for (unsigned i = 0; i < 2; i++) {
+        if (i == 0) { /* two points exchanged */
+            memcpy(bytes + FIRST_H, bytes + FIRST_H + POINT_BYTES, POINT_BYTES);
+            memcpy(bytes + FIRST_H + POINT_BYTES, first, POINT_BYTES);
+        } else {
+            bytes[FIRST_H + POINT_BYTES - 1] ^= 1;
+        }
+        f = fopen(path, "wb");
+        assert_int_equal(fwrite(bytes, 1, (size_t)info.n_bytes, f), info.n_bytes);
+        fclose(f);
+        cuzk_filecoin_key *key = NULL;
+        cuzk_filecoin_key_options options = CUZK_FILECOIN_KEY_OPTIONS_INIT;
+        options.params_path = path;
+        options.allow_test_key = true;
+        if (i == 1) {
+            assert_fails(cuzk_filecoin_key_open(ctx, &key, w.j.request, &options, &err),
+                         CUZK_E_FORMAT, "array h: point 0");
+            continue;
+        }
+        cuzk_filecoin_proof *proof = NULL;
+        job j = job_open(&w.c);
+        job_add_files(&j);
+        assert_ok(cuzk_filecoin_key_open(ctx, &key, j.request, &options, &err));
+        assert_fails(cuzk_filecoin_prove(ctx, &proof, key, j.request, NULL, &err),
+                     CUZK_E_INVALID_PROOF, "partition 0 of 2: ");
+        assert_null(proof);
+        cuzk_filecoin_key_close(key);
+        job_close(&j);
+    }
+    free(bytes);
     window_close(&w);
 }
 
@@ -476,10 +527,15 @@ static void test_setup_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden_post),  cmocka_unit_test(test_golden_porep_and_update),
-        cmocka_unit_test(test_fresh_proofs), cmocka_unit_test(test_wrong_vanilla_proofs),
-        cmocka_unit_test(test_wrong_keys),   cmocka_unit_test(test_porep_fields_against_vanilla),
-        cmocka_unit_test(test_cancel),       cmocka_unit_test(test_setup_refusals),
+        cmocka_unit_test(test_golden_post),
+        cmocka_unit_test(test_golden_porep_and_update),
+        cmocka_unit_test(test_fresh_proofs),
+        cmocka_unit_test(test_wrong_vanilla_proofs),
+        cmocka_unit_test(test_wrong_keys),
+        cmocka_unit_test(test_damaged_parameters),
+        cmocka_unit_test(test_porep_fields_against_vanilla),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_setup_refusals),
     };
     return cmocka_run_group_tests_name("api_filecoin_prove", tests, setup, teardown);
 }

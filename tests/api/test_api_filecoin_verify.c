@@ -340,7 +340,7 @@ static void test_requests(void **state)
     assert_fails(cuzk_filecoin_request_set(r, NULL, D32, &err), CUZK_E_ARGUMENT, "NULL");
     cuzk_filecoin_request_destroy(r);
 
-    /* partitions of a deadline: 2349 sectors each at 32GiB */
+    /* BC-083: partitions of a deadline: 2349 sectors each at 32GiB */
     assert_ok(cuzk_filecoin_request_create(&r, CUZK_FILECOIN_WINDOW, &err));
     assert_ok(cuzk_filecoin_request_set(r, "registered_proof", "13", &err));
     assert_ok(cuzk_filecoin_request_set(r, "sector_size", "34359738368", &err));
@@ -354,12 +354,49 @@ static void test_requests(void **state)
     cuzk_filecoin_request_destroy(NULL);
 }
 
+/* BC-086: a proof is as long as its partitions, whatever the size. */
+static void test_lengths(void **state)
+{
+    (void)state;
+    static const struct {
+        cuzk_filecoin_kind kind;
+        const char *number;
+        unsigned n_partitions;
+    } lengths[] = {
+        {CUZK_FILECOIN_POREP, "5", 1},   {CUZK_FILECOIN_POREP, "6", 1},
+        {CUZK_FILECOIN_POREP, "7", 1},   {CUZK_FILECOIN_POREP, "8", 10},
+        {CUZK_FILECOIN_POREP, "9", 10},  {CUZK_FILECOIN_POREP, "13", 10},
+        {CUZK_FILECOIN_POREP, "15", 13}, {CUZK_FILECOIN_POREP, "18", 126},
+        {CUZK_FILECOIN_UPDATE, "0", 1},  {CUZK_FILECOIN_UPDATE, "1", 4},
+        {CUZK_FILECOIN_UPDATE, "2", 16}, {CUZK_FILECOIN_UPDATE, "3", 16},
+        {CUZK_FILECOIN_UPDATE, "4", 16}, {CUZK_FILECOIN_WINDOW, "8", 1},
+        {CUZK_FILECOIN_WINNING, "3", 1},
+    };
+    static const char *const digests[] = {"ticket",     "seed",       "comm_d",     "comm_r",
+                                          "comm_r_old", "comm_r_new", "comm_d_new", "randomness"};
+    for (unsigned i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        cuzk_filecoin_request *r = NULL;
+        unsigned n = 0;
+        assert_ok(cuzk_filecoin_request_create(&r, lengths[i].kind, &err));
+        assert_ok(cuzk_filecoin_request_set(r, "registered_proof", lengths[i].number, &err));
+        assert_ok(cuzk_filecoin_request_set(r, "miner_id", "t01000", &err));
+        assert_ok(cuzk_filecoin_request_set(r, "sector_number", "4294967297", &err));
+        for (unsigned k = 0; k < sizeof digests / sizeof digests[0]; k++) {
+            /* those that the kind has */
+            (void)!cuzk_filecoin_request_set(r, digests[k], D32, &err);
+        }
+        assert_ok(cuzk_filecoin_request_partitions(&n, r, &err));
+        assert_int_equal(n, lengths[i].n_partitions);
+        cuzk_filecoin_request_destroy(r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_proofs), cmocka_unit_test(test_every_byte_of_a_proof),
         cmocka_unit_test(test_wrong_keys),    cmocka_unit_test(test_proof_texts),
-        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_requests),      cmocka_unit_test(test_lengths),
     };
     return cmocka_run_group_tests_name("api_filecoin_verify", tests, setup, teardown);
 }
