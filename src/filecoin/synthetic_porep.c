@@ -204,9 +204,10 @@ static cuzk_status make(maker *m, cuzk_error *err)
     cuzk_porep_vanilla *v = m->out;
     v->proof = m->params->proof;
     v->shape = cuzk_porep_shape_of(v->proof.sector, false);
-    v->n_challenges = v->shape.partitions * v->shape.challenges;
-    v->challenges = calloc(v->n_challenges, sizeof *v->challenges);
-    m->nodes = calloc((size_t)v->n_challenges * (1 + CUZK_PARENTS), sizeof *m->nodes);
+    uint32_t n = v->shape.partitions * v->shape.challenges;
+    v->challenges = calloc(n, sizeof *v->challenges);
+    v->n_challenges = v->challenges != NULL ? n : 0;
+    m->nodes = calloc((size_t)n * (1 + CUZK_PARENTS), sizeof *m->nodes);
     CUZK_FAIL_IF(v->challenges == NULL || m->nodes == NULL, err, CUZK_E_MEMORY, "out of memory");
     fix_statement(m);
     collect_nodes(m);
