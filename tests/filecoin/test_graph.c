@@ -2,6 +2,7 @@
 /* Parents of the stacked graph: the reference's parent-cache digests for whole small graphs, and
  * sample nodes of large ones. */
 #include "base/bytes.h"
+#include "base/pool.h"
 #include "base/sha256.h"
 #include "filecoin/chacha.h"
 #include "filecoin/graph.h"
@@ -38,9 +39,62 @@ static void test_chacha20_block(void **state)
     assert_memory_equal(out, expected, sizeof out);
 }
 
+/* Parents of a run of nodes as the reference's cache files have them. */
+enum { NODE_BYTES = 4 * CUZK_PARENTS, CHUNK_NODES = 1 << 10, CHUNKS = 64 };
+
+typedef struct {
+    const cuzk_graph *graph;
+    uint64_t first;
+    uint8_t *bytes;
+    bool outside[CHUNKS]; /* a parent is not a node */
+} run;
+
+static void write_chunk(void *ctx, size_t chunk, unsigned thread)
+{
+    run *r = ctx;
+    (void)thread;
+    for (uint64_t i = chunk * CHUNK_NODES; i < (chunk + 1) * CHUNK_NODES; i++) {
+        uint64_t parents[CUZK_PARENTS];
+        if (r->first + i >= r->graph->nodes) {
+            break;
+        }
+        cuzk_graph_parents(r->graph, r->first + i, parents);
+        for (unsigned p = 0; p < CUZK_PARENTS; p++) {
+            r->outside[chunk] = r->outside[chunk] || parents[p] >= r->graph->nodes;
+            cuzk_store_u32_le(r->bytes + i * NODE_BYTES + 4 * p, (uint32_t)parents[p]);
+        }
+    }
+}
+
+static void digest_parents(char hex[2 * CUZK_SHA256_BYTES + 1], const cuzk_graph *graph,
+                           cuzk_pool *pool)
+{
+    uint8_t digest[CUZK_SHA256_BYTES];
+    cuzk_sha256 sha;
+    run r = {.graph = graph, .bytes = malloc((size_t)CHUNKS * CHUNK_NODES * NODE_BYTES)};
+    assert_non_null(r.bytes);
+    cuzk_sha256_init(&sha);
+    for (; r.first < graph->nodes; r.first += CHUNKS * CHUNK_NODES) {
+        uint64_t left = graph->nodes - r.first;
+        uint64_t n = left < CHUNKS * CHUNK_NODES ? left : CHUNKS * CHUNK_NODES;
+        cuzk_pool_for(pool, CHUNKS, write_chunk, &r);
+        cuzk_sha256_update(&sha, r.bytes, n * NODE_BYTES);
+    }
+    for (unsigned i = 0; i < CHUNKS; i++) {
+        assert_false(r.outside[i]);
+    }
+    free(r.bytes);
+    cuzk_sha256_final(&sha, digest);
+    for (unsigned k = 0; k < CUZK_SHA256_BYTES; k++) {
+        snprintf(hex + 2 * k, 3, "%02x", digest[k]);
+    }
+}
+
 static void test_parent_cache_digests(void **state)
 {
     (void)state;
+    cuzk_pool *pool = NULL;
+    assert_int_equal(cuzk_pool_create(&pool, 0, NULL), CUZK_OK);
     static const struct {
         unsigned id, lg_nodes;
         cuzk_api_version api;
@@ -66,26 +120,11 @@ static void test_parent_cache_digests(void **state)
         }
         cuzk_graph graph;
         init(&graph, cases[i].id, cases[i].lg_nodes, cases[i].api);
-        cuzk_sha256 sha;
-        cuzk_sha256_init(&sha);
-        for (uint64_t node = 0; node < graph.nodes; node++) {
-            uint64_t parents[CUZK_PARENTS];
-            uint8_t bytes[4 * CUZK_PARENTS];
-            cuzk_graph_parents(&graph, node, parents);
-            for (unsigned p = 0; p < CUZK_PARENTS; p++) {
-                assert_true(parents[p] < graph.nodes);
-                cuzk_store_u32_le(bytes + 4 * p, (uint32_t)parents[p]);
-            }
-            cuzk_sha256_update(&sha, bytes, sizeof bytes);
-        }
-        uint8_t digest[CUZK_SHA256_BYTES];
         char hex[2 * CUZK_SHA256_BYTES + 1];
-        cuzk_sha256_final(&sha, digest);
-        for (unsigned k = 0; k < CUZK_SHA256_BYTES; k++) {
-            snprintf(hex + 2 * k, 3, "%02x", digest[k]);
-        }
+        digest_parents(hex, &graph, pool);
         assert_string_equal(hex, cases[i].digest);
     }
+    cuzk_pool_destroy(pool);
 }
 
 static void test_sample_parents(void **state)
