@@ -28,6 +28,7 @@ cat "$out/machine.csv"
 for program in "$build"/bench/bench_*; do
     [ -x "$program" ] && [ -f "$program" ] || continue
     name=$(basename "$program")
+    case $name in bench_gpu*) continue ;; esac # bench/gpu.sh
     echo "== $name"
     "$program" | tee "$out/$name.csv"
 done

@@ -11,6 +11,21 @@ void must(cuzk_status status, const cuzk_error *error)
     }
 }
 
+bool device_test_is_small(void)
+{
+    return device_test_is_emulated() || getenv("CUZK_DEVICE_TEST_SMALL") != NULL;
+}
+
+cuzk_pool *device_test_pool(void)
+{
+    static cuzk_pool *pool;
+    if (pool == NULL && !device_test_is_small()) {
+        cuzk_error error = {0};
+        must(cuzk_pool_create(&pool, 0, &error), &error);
+    }
+    return pool;
+}
+
 CUdeviceptr device_bytes(const void *from, size_t n_bytes)
 {
     cuzk_error error = {0};

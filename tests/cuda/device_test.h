@@ -5,6 +5,7 @@
 #define CUZK_TESTS_DEVICE_TEST_H
 
 #include "backend/cuda/device.h"
+#include "base/pool.h"
 #include "cuda_test.h"
 
 /* The device under test. */
@@ -13,8 +14,16 @@ extern cuzk_cuda_device device;
 /** Open `device`, or print why not and exit with 77. */
 void device_test_open(void);
 
-/** Whether kernels are emulated: about a million times slower, so tests take small inputs. */
+/** Whether tests take small inputs: where kernels are emulated, which is about a million times
+ *  slower, and where CUZK_DEVICE_TEST_SMALL is set, for runs under compute-sanitizer. */
+bool device_test_is_small(void);
+
+/** Whether kernels are emulated. */
 bool device_test_is_emulated(void);
+
+/** Threads for the host's side of a comparison: NULL, which is one, where inputs are small. Lives
+ * as long as the program. */
+cuzk_pool *device_test_pool(void);
 
 /** Fail the test with the error's text unless status is CUZK_OK. */
 void must(cuzk_status status, const cuzk_error *error);

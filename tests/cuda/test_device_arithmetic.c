@@ -47,8 +47,7 @@ static void test_fields(void **state)
         DRIVER(cuModuleLoadData, (&module, curve == 0 ? CUZK_IMAGE(field_check, bn254)
                                                       : CUZK_IMAGE(field_check, bls12_381)));
         for (int field = 0; field < SHARED_OPS_FIELDS; field++) {
-            check_field(&shared_ops_of(curve)[field], module,
-                        device_test_is_emulated() ? 211 : 20011);
+            check_field(&shared_ops_of(curve)[field], module, device_test_is_small() ? 211 : 20011);
         }
         DRIVER(cuModuleUnload, (module));
     }
@@ -233,7 +232,7 @@ static void test_sums(void **state)
         must(cuzk_point_adder_open(&adder, device.api, curve->id, &error), &error);
         for (int g = 0; g < 2; g++) {
             for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-                if (device_test_is_emulated() && sizes[i] > 129) {
+                if (device_test_is_small() && sizes[i] > 129) {
                     continue;
                 }
                 check_sums(curve, &curve->g[g], &adder, sizes[i], i % 2 == 0);

@@ -22,7 +22,7 @@ static void expect_proof(const cuzk_prover *prover, const cuzk_witness *w,
 {
     cuzk_device_prover *d = device_prover_of(prover);
     cuzk_prove_params params = {.test_blinding = blinding, .device = cuzk_device_prover_get(d)};
-    for (int i = 0; i < (device_test_is_emulated() ? 1 : 2); i++) {
+    for (int i = 0; i < (device_test_is_small() ? 1 : 2); i++) {
         cuzk_error error = {0};
         cuzk_proof_points found;
         must(cuzk_prover_prove(prover, &found, w, &params, pool, &error), &error);
@@ -55,7 +55,7 @@ static void test_circom(void **state)
     (void)state;
     check_circom("circom/bn254/multiplier2");
     check_circom("circom/bls12381/multiplier2");
-    if (!device_test_is_emulated() || getenv("CUZK_NIGHTLY") != NULL) {
+    if (!device_test_is_small() || getenv("CUZK_NIGHTLY") != NULL) {
         check_circom("circom/bn254/poseidon2");
         check_circom("circom/bls12381/manypublic");
         check_circom("circom/bn254/multiplier1000");
@@ -163,12 +163,9 @@ static void test_wrong_sums(void **state)
 int main(void)
 {
     device_test_open();
-    cuzk_error error = {0};
-    must(cuzk_pool_create(&pool, 1, &error), &error);
+    pool = device_test_pool();
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_circom),
                                        cmocka_unit_test(test_bellperson),
                                        cmocka_unit_test(test_wrong_sums)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    cuzk_pool_destroy(pool);
-    return failed;
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ static void check_transforms(const cuzk_domain *domain, unsigned generator, unsi
     cuzk_error error = {0};
     size_t n = (size_t)1 << lg_n;
     cuzk_fr *a = draw(n), *expected = malloc(32 * n), n_inv, half_root;
-    void *ws = workspace(cuzk_ntt_workspace_bytes(domain, NULL));
+    void *ws = workspace(cuzk_ntt_workspace_bytes(domain, device_test_pool()));
     curve->fr_from_u64(&n_inv, n);
     curve->fr_inv(&n_inv, &n_inv);
     curve->fr_root_of_unity(&half_root, generator, lg_n + 1);
@@ -83,7 +83,7 @@ static void check_transforms(const cuzk_domain *domain, unsigned generator, unsi
         CUdeviceptr d = device_bytes(a, 32 * n);
         memcpy(expected, a, 32 * n);
         cuzk_ntt_forward(domain, expected, kind == CUZK_TRANSFORM_SHIFTED ? &half_root : NULL, ws,
-                         NULL);
+                         device_test_pool());
         must(cuzk_transform_forward(&transformer, kind, lg_n, d, NULL, &error), &error);
         cuzk_fr *found = host_bytes(d, 32 * n);
         compare(kind == 0 ? "forward" : "shifted forward", expected, found, lg_n, true);
@@ -101,7 +101,7 @@ static void check_transforms(const cuzk_domain *domain, unsigned generator, unsi
         found = host_bytes(d, 32 * n);
         memcpy(expected, a, 32 * n);
         cuzk_ntt_inverse(domain, expected, kind == CUZK_TRANSFORM_SHIFTED ? &half_root : NULL, ws,
-                         NULL);
+                         device_test_pool());
         for (size_t i = 0; i < n; i++) {
             curve->fr_mul(&found[i], &found[i], &n_inv);
         }
@@ -119,7 +119,7 @@ static void check_quotients(const cuzk_domain *domain, unsigned lg_n)
     cuzk_error error = {0};
     size_t n = (size_t)1 << lg_n;
     cuzk_fr *a = draw(n), *b = draw(n), *expected = malloc(32 * n);
-    void *ws = workspace(cuzk_quotient_workspace_bytes(domain, NULL));
+    void *ws = workspace(cuzk_quotient_workspace_bytes(domain, device_test_pool()));
     for (int form = 0; form < 2; form++) {
         bool is_circom = form == CUZK_DEVICE_QUOTIENT_CIRCOM;
         CUdeviceptr d[3] = {device_bytes(a, 32 * n), device_bytes(b, 32 * n),
@@ -133,7 +133,7 @@ static void check_quotients(const cuzk_domain *domain, unsigned lg_n)
         memcpy(fa, a, 32 * n);
         memcpy(fb, b, 32 * n);
         must((is_circom ? cuzk_quotient_circom : cuzk_quotient_plain)(domain, expected, fa, fb, ws,
-                                                                      NULL, &error),
+                                                                      device_test_pool(), &error),
              &error);
         compare(is_circom ? "circom quotient" : "plain quotient", expected, found, lg_n, is_circom);
         free(found);
@@ -161,7 +161,7 @@ static void check_sizes(unsigned generator, unsigned lg_from, unsigned lg_to)
 
 static unsigned lg_most(void)
 {
-    return !device_test_is_emulated() ? 20 : getenv("CUZK_NIGHTLY") != NULL ? 19 : 11;
+    return !device_test_is_small() ? 20 : getenv("CUZK_NIGHTLY") != NULL ? 19 : 11;
 }
 
 static void test_bn254(void **state)

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# gpu.sh BUILD_DIR OUT_DIR [STEP...]: everything that needs a CUDA device, on a machine that has one
+# and not necessarily a compiler. Steps: tests, sanitizer, bench (default: all three, about ten
+# minutes on one H200). Leaves logs and CSV files in OUT_DIR; ends with 1 if a step failed. Runs in
+# the root of the source tree, whose fixtures the tests read.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit 2
+build=$1
+out=$2
+shift 2
+steps=("$@")
+[ ${#steps[@]} -gt 0 ] || steps=(tests sanitizer bench)
+mkdir -p "$out"
+failed=0
+
+tests=(test_device_arithmetic test_device_transform test_device_sums test_device_proofs)
+
+# run NAME SECONDS COMMAND...: its output in OUT_DIR/NAME.log, a line about it here
+run() {
+    local name=$1 limit=$2 begin=$SECONDS code=0
+    shift 2
+    timeout "$limit" "$@" >"$out/$name.log" 2>&1 || code=$?
+    printf '%s: exit code %s, %s s\n' "$name" "$code" $((SECONDS - begin))
+    if [ "$code" -ne 0 ]; then
+        tail -15 "$out/$name.log"
+        failed=1
+    fi
+}
+
+clocks() {
+    nvidia-smi --query-gpu=name,driver_version,clocks.sm,temperature.gpu,power.draw \
+        --format=csv,noheader 2>/dev/null || true
+}
+
+step_tests() {
+    for t in "${tests[@]}"; do
+        run "$t" 150 "$build/tests/cuda/$t"
+    done
+}
+
+# The kernels' small inputs are those of the emulated tests.
+step_sanitizer() {
+    for tool in memcheck racecheck initcheck; do
+        for t in "${tests[@]}"; do
+            CUZK_DEVICE_TEST_SMALL=1 run "$tool-$t" 90 compute-sanitizer --tool "$tool" \
+                --error-exitcode 9 "$build/tests/cuda/$t"
+        done
+    done
+}
+
+step_bench() {
+    clocks | tee "$out/clocks_before.txt"
+    run bench_gpu_steps 400 "$build/bench/bench_gpu_steps"
+    run bench_gpu 120 "$build/bench/bench_gpu"
+    clocks | tee "$out/clocks_after.txt"
+    cat "$out/bench_gpu_steps.log"
+}
+
+for step in "${steps[@]}"; do
+    case $step in
+    tests) step_tests ;;
+    sanitizer) step_sanitizer ;;
+    bench) step_bench ;;
+    *)
+        echo "gpu.sh: unknown step \"$step\", expected tests, sanitizer or bench" >&2
+        exit 2
+        ;;
+    esac
+done
+exit $failed
