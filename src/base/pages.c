@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 static const size_t huge = (size_t)2 << 20, huge_from = (size_t)16 << 20;
+static const size_t huge_from_dense = (size_t)4 << 20;
 
 static size_t rounded(size_t n_bytes)
 {
@@ -23,13 +24,13 @@ static void *map(size_t n)
     return p == MAP_FAILED ? NULL : p;
 }
 
-void *cuzk_pages_alloc(size_t n_bytes)
+static void *alloc(size_t n_bytes, size_t from)
 {
     if (n_bytes > SIZE_MAX / 2) {
         return NULL;
     }
     size_t n = rounded(n_bytes);
-    if (n < huge_from) {
+    if (n < from) {
         return map(n);
     }
     uint8_t *p = map(n + huge);
@@ -45,6 +46,16 @@ void *cuzk_pages_alloc(size_t n_bytes)
     }
     madvise(p + skip, n, MADV_HUGEPAGE);
     return p + skip;
+}
+
+void *cuzk_pages_alloc(size_t n_bytes)
+{
+    return alloc(n_bytes, huge_from);
+}
+
+void *cuzk_pages_alloc_dense(size_t n_bytes)
+{
+    return alloc(n_bytes, huge_from_dense);
 }
 
 void cuzk_pages_free(void *p, size_t n_bytes)

@@ -12,6 +12,9 @@
  *  Returned: free with cuzk_pages_free and the same n_bytes. */
 void *cuzk_pages_alloc(size_t n_bytes);
 
+/** The same for an array of which every byte will be written: huge pages from 4 MiB on. */
+void *cuzk_pages_alloc_dense(size_t n_bytes);
+
 /** Give memory back. NULL is fine. */
 void cuzk_pages_free(void *p, size_t n_bytes);
 

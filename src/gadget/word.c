@@ -5,9 +5,7 @@
 
 void cuzk_word_const(cuzk_word *out, uint32_t value)
 {
-    out->value = value;
-    out->fixed = UINT32_MAX;
-    out->negated = 0;
+    *out = (cuzk_word){.value = value, .fixed = UINT32_MAX};
 }
 
 static uint32_t rotr(uint32_t x, unsigned k)
@@ -163,21 +161,28 @@ static uint64_t spread(uint32_t x)
 /* ---- the gadgets ------------------------------------------------------------------------------
  */
 
-static void set_bit(cuzk_word *w, unsigned i, cuzk_boolean x)
+/* Bits of a result in shape mode, collected apart from the operands that it may replace. */
+struct result {
+    uint32_t value, fixed, negated;
+};
+
+static void put_bit(struct result *r, cuzk_word *out, unsigned i, cuzk_boolean x)
 {
     uint32_t at = (uint32_t)1 << i;
-    w->value = (w->value & ~at) | (x.fixed && x.value ? at : 0);
-    w->fixed = (w->fixed & ~at) | (x.fixed ? at : 0);
-    w->negated = (w->negated & ~at) | (x.negated && !x.fixed ? at : 0);
-    w->var[i] = x.var;
+    r->value |= x.fixed && x.value ? at : 0;
+    r->fixed |= x.fixed ? at : 0;
+    r->negated |= x.negated && !x.fixed ? at : 0;
+    out->var[i] = x.fixed ? 0 : x.var;
 }
 
 void cuzk_word_xor(cuzk_cs *cs, cuzk_word *out, const cuzk_word *x, const cuzk_word *y)
 {
     if (cuzk_cs_is_shape(cs)) {
+        struct result r = {0, 0, 0};
         for (unsigned i = 0; i < 32; i++) {
-            set_bit(out, i, cuzk_boolean_xor(cs, cuzk_word_bit(x, i), cuzk_word_bit(y, i)));
+            put_bit(&r, out, i, cuzk_boolean_xor(cs, cuzk_word_bit(x, i), cuzk_word_bit(y, i)));
         }
+        set(out, r.value, r.fixed, r.negated);
         return;
     }
     uint32_t value = x->value ^ y->value, fixed = x->fixed & y->fixed;
@@ -191,11 +196,13 @@ void cuzk_word_ch(cuzk_cs *cs, cuzk_word *out, const cuzk_word *a, const cuzk_wo
                   const cuzk_word *c)
 {
     if (cuzk_cs_is_shape(cs)) {
+        struct result r = {0, 0, 0};
         for (unsigned i = 0; i < 32; i++) {
-            set_bit(
-                out, i,
+            put_bit(
+                &r, out, i,
                 cuzk_boolean_ch(cs, cuzk_word_bit(a, i), cuzk_word_bit(b, i), cuzk_word_bit(c, i)));
         }
+        set(out, r.value, r.fixed, r.negated);
         return;
     }
     uint32_t value = (a->value & b->value) ^ (~a->value & c->value);
@@ -213,11 +220,13 @@ void cuzk_word_maj(cuzk_cs *cs, cuzk_word *out, const cuzk_word *a, const cuzk_w
                    const cuzk_word *c)
 {
     if (cuzk_cs_is_shape(cs)) {
+        struct result r = {0, 0, 0};
         for (unsigned i = 0; i < 32; i++) {
-            set_bit(out, i,
+            put_bit(&r, out, i,
                     cuzk_boolean_maj(cs, cuzk_word_bit(a, i), cuzk_word_bit(b, i),
                                      cuzk_word_bit(c, i)));
         }
+        set(out, r.value, r.fixed, r.negated);
         return;
     }
     uint32_t bc = b->value & c->value, value = bc ^ (a->value & (b->value ^ c->value));

@@ -99,7 +99,7 @@ static const size_t pages_from = (size_t)4 << 20;
 static void *array_alloc(size_t n_bytes)
 {
     if (n_bytes >= pages_from) {
-        return cuzk_pages_alloc(n_bytes);
+        return cuzk_pages_alloc_dense(n_bytes);
     }
     size_t rounded = n_bytes / 64 * 64 + 64;
     void *p = aligned_alloc(64, rounded);

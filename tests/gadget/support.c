@@ -112,7 +112,7 @@ static void expect_values(const cuzk_shape *s, const char *json, uint64_t x, sup
     support_values_digest(found, w, s->n_inputs, cuzk_shape_n_aux(s));
     assert_memory_equal(found, expected, 32);
     uint32_t n_aux = cuzk_shape_n_aux(s);
-    support_expect_tight(s, w, x > 1 ? 0 : n_aux < 1000 ? n_aux : 200);
+    support_expect_tight(s, w, x > 1 ? 0 : n_aux < 1000 ? n_aux : 9000000 / n_aux);
     cuzk_witness_destroy(w);
 }
 
