@@ -208,6 +208,36 @@ static void test_errors(void **state)
     assert_int_equal(buffer[10], 'x');
 }
 
+/* A coordinate of the key that is not below p: refused before it is calculated with. */
+static void test_unreduced_key(void **state)
+{
+    (void)state;
+    cuzk_fixture bad = cuzk_test_fixture("circom/bn254/multiplier2/circuit.zkey");
+    for (size_t at = 12; at + 12 < bad.size;) { /* id, length, content of each section */
+        uint32_t id;
+        uint64_t length;
+        memcpy(&id, bad.data + at, 4);
+        memcpy(&length, bad.data + at + 4, 8);
+        at += 12;
+        if (id == 9) {
+            memset(bad.data + at + length - 32, 0xff, 32); /* y of the last point of H */
+        }
+        at += length;
+    }
+    void *object = NULL;
+    assert_int_equal(groth16_prover_create(&object, bad.data, bad.size, error, sizeof error),
+                     PROVER_ERROR);
+    assert_null(object);
+    assert_non_null(strstr(error, "section 9 (H): point 3: coordinate is not below"));
+    char proof[2048], values[128];
+    unsigned long long n_proof = sizeof proof, n_values = sizeof values;
+    assert_int_equal(groth16_prover(bad.data, bad.size, bn254.wtns.data, bn254.wtns.size, proof,
+                                    &n_proof, values, &n_values, error, sizeof error),
+                     PROVER_ERROR);
+    assert_non_null(strstr(error, "section 9 (H): point 3"));
+    cuzk_test_fixture_free(&bad);
+}
+
 static void test_verify_codes(void **state)
 {
     (void)state;
@@ -240,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_wrong_witness_before_short_buffer),
         cmocka_unit_test(test_object_proves_again),
         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_unreduced_key),
         cmocka_unit_test(test_verify_codes),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
