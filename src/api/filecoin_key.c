@@ -169,7 +169,7 @@ static cuzk_status open_key(const cuzk_ctx *ctx, cuzk_filecoin_key *key,
     CUZK_TRY(cuzk_api_test_key(key->params.is_test_key, o->allow_test_key, "key", err));
     CUZK_TRY(cuzk_circuit_get(&key->shape, key->proof.kind, key->proof.sector, o->circuits_folder,
                               &reporter, ctx->pool, err));
-    cuzk_prover_params params = {.drop_mapped_pages = o->drop_pages};
+    cuzk_prover_params params = {.drop_mapped_pages = o->drop_pages, .decode_late = o->drop_pages};
     return cuzk_prover_create_params(&key->prover, &key->params, key->shape, &params, ctx->pool,
                                      err);
 }

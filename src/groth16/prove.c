@@ -129,17 +129,72 @@ static cuzk_status rows_and_quotient(struct proving *g)
                       : cuzk_quotient_plain(p->domain, a, a, b, rest, g->pool, g->err);
 }
 
+/* Points of a bellperson key for as long as one sum takes: all zero where the prover has them. */
+struct late_points {
+    uint8_t *data;
+    size_t n_bytes;
+};
+
+static cuzk_status decode_late(const struct proving *g, cuzk_params_array array,
+                               struct late_points *out, const void **bases)
+{
+    const cuzk_prover *p = g->p;
+    if (!p->decode_late) {
+        return CUZK_OK;
+    }
+    out->n_bytes = p->decoded_bytes[array];
+    out->data = cuzk_pages_alloc(out->n_bytes);
+    CUZK_FAIL_IF(out->data == NULL, g->err, CUZK_E_MEMORY,
+                 "decoding array %s of the key: %zu bytes: out of memory",
+                 cuzk_params_array_name(array), out->n_bytes);
+    *bases = out->data;
+    return cuzk_prover_decode(p, array, out->data, g->pool, g->err);
+}
+
 static cuzk_status h_sum(struct proving *g)
 {
     const cuzk_prover *p = g->p;
     size_t vector = align(p->n * sizeof(cuzk_fr));
     cuzk_msm_query query;
     cuzk_msm_params params = h_params(g, &query);
+    struct late_points points = {0};
     CUZK_TRY(begin_stage(g, "H", AT_H));
-    CUZK_TRY(cuzk_msm(p->curve, &params, g->ws + vector, g->ws_bytes - vector, g->pool, g->err));
+    cuzk_status status = decode_late(g, CUZK_PARAMS_H, &points, &query.bases);
+    if (status == CUZK_OK) {
+        status = cuzk_msm(p->curve, &params, g->ws + vector, g->ws_bytes - vector, g->pool, g->err);
+    }
+    cuzk_pages_free(points.data, points.n_bytes);
     drop(g, p->h, p->n_h * p->curve->g[CUZK_G1].affine_bytes);
     g->h = query.sum;
-    return CUZK_OK;
+    return status;
+}
+
+/* The sums of set i. */
+static cuzk_status set_sums(struct proving *g, unsigned i)
+{
+    static const cuzk_params_array arrays[CUZK_QUERY_COUNT] = {
+        [CUZK_QUERY_A] = CUZK_PARAMS_A,
+        [CUZK_QUERY_B1] = CUZK_PARAMS_B_G1,
+        [CUZK_QUERY_B2] = CUZK_PARAMS_B_G2,
+        [CUZK_QUERY_C] = CUZK_PARAMS_L,
+    };
+    const cuzk_prover *p = g->p;
+    struct late_points points[CUZK_QUERY_COUNT] = {{0}};
+    cuzk_status status = CUZK_OK;
+    g->sets[i] = p->sets[i];
+    for (int k = 0; k < CUZK_QUERY_COUNT && status == CUZK_OK; k++) {
+        if (p->place[k].set == i) {
+            status =
+                decode_late(g, arrays[k], &points[k], &g->sets[i].queries[p->place[k].query].bases);
+        }
+    }
+    if (status == CUZK_OK) {
+        status = cuzk_query_sums(&g->sets[i], g->w, g->ws, g->ws_bytes, g->pool, g->err);
+    }
+    for (int k = 0; k < CUZK_QUERY_COUNT; k++) {
+        cuzk_pages_free(points[k].data, points[k].n_bytes);
+    }
+    return status;
 }
 
 static cuzk_status query_sums(struct proving *g)
@@ -147,8 +202,7 @@ static cuzk_status query_sums(struct proving *g)
     const cuzk_prover *p = g->p;
     CUZK_TRY(begin_stage(g, "A, B, C", AT_QUERIES));
     for (unsigned i = 0; i < p->n_sets; i++) {
-        g->sets[i] = p->sets[i];
-        CUZK_TRY(cuzk_query_sums(&g->sets[i], g->w, g->ws, g->ws_bytes, g->pool, g->err));
+        CUZK_TRY(set_sums(g, i));
         for (size_t k = 0; k < g->sets[i].n_queries; k++) {
             const cuzk_msm_query *q = &g->sets[i].queries[k];
             drop(g, q->bases, (p->n_vars - q->first) * p->curve->g[q->group].affine_bytes);
@@ -319,6 +373,8 @@ static cuzk_status check_witness(const struct proving *g)
 
 static cuzk_status prove(struct proving *g, cuzk_proof_points *proof)
 {
+    CUZK_FAIL_IF(g->params->device != NULL && g->p->decode_late, g->err, CUZK_E_ARGUMENT,
+                 "proving with a device: the prover does not keep its points");
     if (g->params->device != NULL) {
         CUZK_TRY(sums_on_device(g));
     } else {

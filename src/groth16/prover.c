@@ -263,35 +263,66 @@ static cuzk_status check_params(const cuzk_params *key, const cuzk_shape *shape,
     return CUZK_OK;
 }
 
-static size_t decoded_bytes(const cuzk_prover *p, const cuzk_params *key, int array)
+enum { PIECE = 1 << 16 }; /* points decoded at a time */
+
+static size_t point_bytes(const cuzk_prover *p, cuzk_params_array array)
 {
-    cuzk_group_id group = array == CUZK_PARAMS_B_G2 ? CUZK_G2 : CUZK_G1;
-    return key->arrays[array].n * p->curve->g[group].affine_bytes;
+    return p->curve->g[array == CUZK_PARAMS_B_G2 ? CUZK_G2 : CUZK_G1].affine_bytes;
 }
 
-/* Decode all arrays in pieces, giving back the file's pages piece by piece. */
-static cuzk_status decode_arrays(cuzk_prover *p, const cuzk_params *key, cuzk_pool *pool,
-                                 cuzk_error *err)
+/* Decode in pieces, giving back the file's pages piece by piece. step: 1 to keep the pieces in out,
+ * 0 to write each over the one before it. */
+static cuzk_status decode_pieces(const cuzk_prover *p, cuzk_params_array array, uint8_t *out,
+                                 size_t step, cuzk_pool *pool, cuzk_error *err)
 {
-    enum { PIECE = 1 << 16 };
-    for (int k = 0; k < CUZK_PARAMS_ARRAY_COUNT; k++) {
-        cuzk_group_id group = k == CUZK_PARAMS_B_G2 ? CUZK_G2 : CUZK_G1;
-        size_t point_bytes = p->curve->g[group].affine_bytes;
-        p->decoded_bytes[k] = decoded_bytes(p, key, k);
-        p->decoded[k] = cuzk_pages_alloc(p->decoded_bytes[k]);
-        CUZK_FAIL_IF(p->decoded[k] == NULL, err, CUZK_E_MEMORY,
-                     "decoding array %s of the key: %zu bytes: out of memory",
-                     cuzk_params_array_name((cuzk_params_array)k), p->decoded_bytes[k]);
-        for (uint64_t i = 0; i < key->arrays[k].n; i += PIECE) {
-            uint64_t n = key->arrays[k].n - i < PIECE ? key->arrays[k].n - i : PIECE;
-            CUZK_TRY(cuzk_params_decode(p->decoded[k] + i * point_bytes, key, (cuzk_params_array)k,
-                                        i, n, false, pool, err));
-            if (p->drop) {
-                cuzk_map_file_drop(key->arrays[k].data + i * point_bytes, n * point_bytes);
-            }
+    size_t each = point_bytes(p, array);
+    uint64_t n_points = p->params.arrays[array].n;
+    for (uint64_t i = 0; i < n_points; i += PIECE) {
+        uint64_t n = n_points - i < PIECE ? n_points - i : PIECE;
+        CUZK_TRY(
+            cuzk_params_decode(out + step * i * each, &p->params, array, i, n, false, pool, err));
+        if (p->drop) {
+            cuzk_map_file_drop(p->params.arrays[array].data + i * each, n * each);
         }
     }
     return CUZK_OK;
+}
+
+cuzk_status cuzk_prover_decode(const cuzk_prover *p, cuzk_params_array array, uint8_t *out,
+                               cuzk_pool *pool, cuzk_error *err)
+{
+    return decode_pieces(p, array, out, 1, pool, err);
+}
+
+static cuzk_status decode_arrays(cuzk_prover *p, cuzk_pool *pool, cuzk_error *err)
+{
+    for (int k = 0; k < CUZK_PARAMS_ARRAY_COUNT; k++) {
+        cuzk_params_array array = (cuzk_params_array)k;
+        p->decoded_bytes[k] = p->params.arrays[k].n * point_bytes(p, array);
+        if (p->decode_late) {
+            continue;
+        }
+        p->decoded[k] = cuzk_pages_alloc(p->decoded_bytes[k]);
+        CUZK_FAIL_IF(p->decoded[k] == NULL, err, CUZK_E_MEMORY,
+                     "decoding array %s of the key: %zu bytes: out of memory",
+                     cuzk_params_array_name(array), p->decoded_bytes[k]);
+        CUZK_TRY(cuzk_prover_decode(p, array, p->decoded[k], pool, err));
+    }
+    return CUZK_OK;
+}
+
+/* Every point is decoded and forgotten. */
+static cuzk_status check_arrays(const cuzk_prover *p, cuzk_pool *pool, cuzk_error *err)
+{
+    size_t n_bytes = (size_t)PIECE * p->curve->g[CUZK_G2].affine_bytes;
+    uint8_t *scratch = cuzk_pages_alloc(n_bytes);
+    CUZK_FAIL_IF(scratch == NULL, err, CUZK_E_MEMORY, "decoding a key: out of memory");
+    cuzk_status status = CUZK_OK;
+    for (int k = 0; k < CUZK_PARAMS_ARRAY_COUNT && status == CUZK_OK; k++) {
+        status = decode_pieces(p, (cuzk_params_array)k, scratch, 0, pool, err);
+    }
+    cuzk_pages_free(scratch, n_bytes);
+    return status;
 }
 
 static cuzk_status init_params(cuzk_prover *p, const cuzk_params *key, cuzk_pool *pool,
@@ -299,7 +330,11 @@ static cuzk_status init_params(cuzk_prover *p, const cuzk_params *key, cuzk_pool
 {
     CUZK_TRY(make_domain(p, CUZK_PARAMS_GENERATOR, key->lg_domain, err));
     CUZK_TRY(cuzk_params_vk(&p->vk, key, pool, err));
-    CUZK_TRY(decode_arrays(p, key, pool, err));
+    p->params = *key;
+    CUZK_TRY(decode_arrays(p, pool, err));
+    if (p->decode_late) {
+        CUZK_TRY(check_arrays(p, pool, err));
+    }
     p->h = p->decoded[CUZK_PARAMS_H];
     p->n_h = key->arrays[CUZK_PARAMS_H].n;
     plan_params_sets(p);
@@ -313,6 +348,7 @@ cuzk_status cuzk_prover_create_params(cuzk_prover **out, const cuzk_params *key,
     CUZK_TRY(check_params(key, shape, err));
     cuzk_prover *p = NULL;
     CUZK_TRY(create(&p, key->curve, shape->n_vars, shape->n_inputs, shape, params, err));
+    p->decode_late = params != NULL && params->decode_late;
     cuzk_status status = init_params(p, key, pool, err);
     if (status != CUZK_OK) {
         cuzk_prover_destroy(p);

@@ -29,6 +29,12 @@ typedef struct {
      * to the system after each use and read again from the page cache when they are needed again.
      * For a process that proves once. Never set it for bytes in ordinary memory. */
     bool drop_mapped_pages;
+
+    /* Of a bellperson key, decode points only to check them; each proof decodes them once more, one
+     * query at a time, so that memory holds the largest query and not all of them. For a process
+     * that makes few proofs. cuzk_prover_check_key and proofs with a device refuse such a prover:
+     * E_ARGUMENT. */
+    bool decode_late;
 } cuzk_prover_params;
 
 /** Make a prover of a circom key.
@@ -48,8 +54,9 @@ cuzk_status cuzk_prover_create_zkey(cuzk_prover **out, const cuzk_zkey *key,
 /** Make a prover of a bellperson key. All points are decoded into memory form (as many bytes as the
  *  file has), since they are stored big-endian.
  *
- *  shape: the key's circuit, borrowed until destroy. Errors: E_FORMAT (a point off the curve),
- *  E_MISMATCH (the key has other counts than the shape gives it), E_MEMORY. */
+ *  shape: the key's circuit, borrowed until destroy; so are the key's bytes with decode_late.
+ *  Errors: E_FORMAT (a point off the curve), E_MISMATCH (the key has other counts than the shape
+ *  gives it), E_MEMORY. */
 cuzk_status cuzk_prover_create_params(cuzk_prover **out, const cuzk_params *key,
                                       const cuzk_shape *shape, const cuzk_prover_params *params,
                                       cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;

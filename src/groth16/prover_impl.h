@@ -30,6 +30,8 @@ struct cuzk_prover {
 
     bool is_zkey;
     cuzk_zkey zkey;                            /* of a circom key */
+    cuzk_params params;                        /* of a bellperson key */
+    bool decode_late;                          /* its points are not kept: decoded is NULL */
     uint8_t *decoded[CUZK_PARAMS_ARRAY_COUNT]; /* points of a bellperson key */
     size_t decoded_bytes[CUZK_PARAMS_ARRAY_COUNT];
 
@@ -42,5 +44,10 @@ struct cuzk_prover {
         unsigned set, query;
     } place[CUZK_QUERY_COUNT]; /* where the sum of each query is found */
 };
+
+/** Decode an array of a bellperson key into out, which has decoded_bytes[array] bytes, giving back
+ *  the file's pages where the prover was told to. Errors: as cuzk_params_decode. */
+cuzk_status cuzk_prover_decode(const cuzk_prover *prover, cuzk_params_array array, uint8_t *out,
+                               cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
 
 #endif

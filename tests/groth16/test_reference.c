@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include "base/sha256.h"
+#include "groth16/key_check.h"
 #include "groth16/verify.h"
 #include "json_field.h"
 
@@ -61,7 +62,10 @@ static void expect_circuit(const char *name)
     cuzk_error err = {0};
     assert_int_equal(cuzk_params_open(&params, key.data, key.size, &err), CUZK_OK);
     assert_true(params.is_test_key);
-    if (cuzk_prover_create_params(&prover, &params, shape, NULL, pool, &err) != CUZK_OK) {
+    cuzk_prover_params late = {.decode_late = true};
+    cuzk_prover *late_prover = NULL;
+    if (cuzk_prover_create_params(&prover, &params, shape, NULL, pool, &err) != CUZK_OK ||
+        cuzk_prover_create_params(&late_prover, &params, shape, &late, pool, &err) != CUZK_OK) {
         fail_msg("%s: %s", name, err.text);
     }
     cuzk_witness *w = support_witness(folder, shape->n_inputs);
@@ -73,8 +77,22 @@ static void expect_circuit(const char *name)
     support_reference_scalar("r/1", b.r);
     support_reference_scalar("s/1", b.s);
     expect_proof(prover, w, json, "proof_fixed_rs_1", &b);
+    for (int i = 0; i < 2; i++) {
+        expect_proof(late_prover, w, json, "proof_fixed_rs_1", &b);
+    }
+    assert_int_equal(cuzk_prover_check_key(late_prover, NULL, pool, &err), CUZK_E_ARGUMENT);
+
+    /* points that are decoded late are checked at once all the same */
+    cuzk_prover *none = NULL;
+    uint64_t end = params.arrays[CUZK_PARAMS_A].offset + 96 * params.arrays[CUZK_PARAMS_A].n;
+    cuzk_error_clear(&err);
+    key.data[end - 1] ^= 1;
+    assert_int_equal(cuzk_prover_create_params(&none, &params, shape, &late, pool, &err),
+                     CUZK_E_FORMAT);
+    assert_non_null(strstr(err.text, "array a: point"));
 
     cuzk_witness_destroy(w);
+    cuzk_prover_destroy(late_prover);
     cuzk_prover_destroy(prover);
     free(key.data);
     cuzk_shape_destroy(shape);

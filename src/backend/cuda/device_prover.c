@@ -194,6 +194,8 @@ static cuzk_status locked_query_sums(void *context, unsigned number, cuzk_query_
 static cuzk_status upload_key(cuzk_device_prover *d, cuzk_error *err)
 {
     const cuzk_prover *p = d->prover;
+    CUZK_FAIL_IF(p->decode_late, err, CUZK_E_ARGUMENT,
+                 "moving a key to a device: the prover does not keep its points");
     CUZK_TRY(upload(d, &d->h, p->h, p->n_h * p->curve->g[CUZK_G1].affine_bytes, err));
     for (unsigned i = 0; i < p->n_sets; i++) {
         const cuzk_query_set *set = &p->sets[i];
