@@ -72,17 +72,21 @@ static const cuzk_shape_block *copies_of(const cuzk_shape *shape)
     return b;
 }
 
-cuzk_status cuzk_circuit_witness(cuzk_witness **out, const cuzk_shape *shape,
+cuzk_status cuzk_circuit_witness(cuzk_witness **out, const cuzk_shape *shape, size_t n_parts,
                                  void (*write_head)(cuzk_cs *cs, void *ctx),
                                  cuzk_circuit_part_fn write_parts, size_t group, void *ctx,
                                  cuzk_pool *pool, cuzk_error *err)
 {
     CUZK_ASSERT(group <= CUZK_MERKLE_LANES);
+    const cuzk_shape_block *block = copies_of(shape);
+    CUZK_FAIL_IF(block->n_copies != n_parts, err, CUZK_E_MISMATCH,
+                 "making a witness: the circuit has %u equal parts, the proof %zu", block->n_copies,
+                 n_parts);
     cuzk_witness *w;
     CUZK_TRY(cuzk_witness_create(&w, shape->curve, shape->n_vars, shape->n_inputs, shape->is_field,
                                  err));
     struct parts p = {.shape = shape,
-                      .block = copies_of(shape),
+                      .block = block,
                       .witness = w,
                       .write = write_parts,
                       .group = group,
@@ -95,8 +99,9 @@ cuzk_status cuzk_circuit_witness(cuzk_witness **out, const cuzk_shape *shape,
     cuzk_pool_for(pool, n_groups, write_group, &p);
     if (head.var != p.block->first_aux || head.input != p.block->first_input || p.misplaced) {
         cuzk_witness_destroy(w);
-        return CUZK_FAIL(err, CUZK_E_INTERNAL,
-                         "making a witness: a part did not end where the circuit says");
+        return CUZK_FAIL(
+            err, CUZK_E_MISMATCH,
+            "making a witness: the circuit is not that of the proof: its parts have other sizes");
     }
     *out = w;
     return CUZK_OK;

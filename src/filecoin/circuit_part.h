@@ -19,12 +19,13 @@ cuzk_merkle_path cuzk_merkle_path_of(const cuzk_merkle_proof *proof);
  *  where they end is checked. ctx: the circuit's. */
 typedef void (*cuzk_circuit_part_fn)(cuzk_cs *lanes, size_t n, size_t first, const void *ctx);
 
-/** Make the witness of a circuit whose shape has one repeated part.
+/** Make the witness of a circuit whose shape has one part in n_parts copies.
  *
  *  write_head: writes everything in front of the parts through cs. write_parts: called for up to
- *  `group` parts at a time, from the pool's threads. Errors: E_MEMORY; E_INTERNAL when a part did
- *  not end where the next one begins. */
-cuzk_status cuzk_circuit_witness(cuzk_witness **out, const cuzk_shape *shape,
+ *  `group` parts at a time, from the pool's threads. Errors: E_MEMORY; E_MISMATCH when the
+ *  shape has another number of parts, or a part did not end where the next one begins: the shape is
+ *  of another circuit. */
+cuzk_status cuzk_circuit_witness(cuzk_witness **out, const cuzk_shape *shape, size_t n_parts,
                                  void (*write_head)(cuzk_cs *cs, void *ctx),
                                  cuzk_circuit_part_fn write_parts, size_t group, void *ctx,
                                  cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;

@@ -211,5 +211,6 @@ cuzk_status cuzk_porep_circuit_witness(cuzk_witness **out, const cuzk_shape *sha
     struct porep p = {.vanilla = vanilla,
                       .challenges = cuzk_porep_challenge_at(vanilla, partition, 0)};
     init(&p, vanilla->proof.sector);
-    return cuzk_circuit_witness(out, shape, write_head, write_challenge, 1, &p, pool, err);
+    return cuzk_circuit_witness(out, shape, vanilla->shape.challenges, write_head, write_challenge,
+                                1, &p, pool, err);
 }

@@ -136,5 +136,6 @@ cuzk_status cuzk_post_circuit_witness(cuzk_witness **out, const cuzk_shape *shap
 {
     struct post p = post_of(vanilla->proof.kind, vanilla->proof.sector);
     p.vanilla = vanilla;
-    return cuzk_circuit_witness(out, shape, write_head, write_slots, p.group, &p, pool, err);
+    return cuzk_circuit_witness(out, shape, p.slots, write_head, write_slots, p.group, &p, pool,
+                                err);
 }

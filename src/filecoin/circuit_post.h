@@ -19,7 +19,8 @@ cuzk_status cuzk_post_circuit_shape(cuzk_shape **out, cuzk_proof_kind kind,
  * a witness that does not satisfy the circuit.
  *
  *  shape: of the proof's kind and sector size. Returned: free with cuzk_witness_destroy.
- *  Errors: E_MEMORY. Threads: the pool's. */
+ *  Errors: E_MEMORY, E_MISMATCH (another
+ *  circuit's shape). Threads: the pool's. */
 cuzk_status cuzk_post_circuit_witness(cuzk_witness **out, const cuzk_shape *shape,
                                       const cuzk_post_vanilla *vanilla, cuzk_pool *pool,
                                       cuzk_error *err) CUZK_WARN_UNUSED;

@@ -301,5 +301,6 @@ cuzk_status cuzk_update_circuit_witness(cuzk_witness **out, const cuzk_shape *sh
     struct update u = {
         .statement = statement, .in = &vanilla->partitions[partition], .partition = partition};
     init(&u, vanilla->proof.sector);
-    return cuzk_circuit_witness(out, shape, write_head, write_challenges, GROUP, &u, pool, err);
+    return cuzk_circuit_witness(out, shape, u.shape.challenges, write_head, write_challenges, GROUP,
+                                &u, pool, err);
 }

@@ -17,7 +17,8 @@ cuzk_status cuzk_update_circuit_shape(cuzk_shape **out, const cuzk_sector *secto
  *  that does not satisfy the circuit.
  *
  *  shape: of the proof's sector size. partition: below vanilla->shape.partitions.
- *  Returned: free with cuzk_witness_destroy. Errors: E_MEMORY. Threads: the pool's. */
+ *  Returned: free with cuzk_witness_destroy. Errors: E_MEMORY, E_MISMATCH (another
+ *  circuit's shape). Threads: the pool's. */
 cuzk_status cuzk_update_circuit_witness(cuzk_witness **out, const cuzk_shape *shape,
                                         const cuzk_update_vanilla *vanilla,
                                         const cuzk_update_statement *statement, unsigned partition,

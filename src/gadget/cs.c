@@ -46,11 +46,14 @@ cuzk_status cuzk_cs_shape_finish(cuzk_cs *cs, cuzk_shape **out, cuzk_error *err)
 void cuzk_cs_witness_begin(cuzk_cs *cs, cuzk_witness *witness, uint32_t aux, uint32_t input)
 {
     uint32_t var = witness->n_inputs + aux;
+    uint32_t at = var < witness->n_vars ? var : witness->n_vars - 1;
+    uint32_t rank = cuzk_witness_rank(witness, at);
     *cs = (cuzk_cs){.curve = witness->curve,
                     .witness = witness,
                     .var = var,
                     .first_word = var / 64,
-                    .field = witness->field + cuzk_witness_rank(witness, var),
+                    .field = witness->field + rank,
+                    .n_left = witness->n_field - rank,
                     .input = input};
 }
 
@@ -61,9 +64,18 @@ static void or_word(uint64_t *word, uint64_t bits)
     __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
 }
 
+/* Whether the witness has the word that the cursor stands in. */
+static bool has_word(const cuzk_cs *cs)
+{
+    return cs->var / 64 < cuzk_bitmap_words(cs->witness->n_vars);
+}
+
 void cuzk_cs_flush_word(cuzk_cs *cs)
 {
     uint64_t *word = &cs->witness->bits[cs->var / 64];
+    if (!has_word(cs)) {
+        return;
+    }
     if (cs->var / 64 == cs->first_word) {
         or_word(word, cs->word);
     } else {
@@ -73,11 +85,17 @@ void cuzk_cs_flush_word(cuzk_cs *cs)
 
 void cuzk_cs_witness_end(cuzk_cs *cs)
 {
-    if (cs->word != 0) {
+    if (cs->word != 0 && has_word(cs)) {
         or_word(&cs->witness->bits[cs->var / 64], cs->word);
         cs->word = 0;
     }
     cs->first_word = cs->var / 64;
+}
+
+uint8_t (*cuzk_cs_no_room(void))[32]
+{
+    static _Thread_local uint8_t values[CUZK_CS_FIELDS][32];
+    return values;
 }
 
 cuzk_cs cuzk_cs_split(cuzk_cs *cs, uint32_t n_aux, uint32_t n_inputs)
@@ -113,7 +131,9 @@ cuzk_var cuzk_cs_alloc_input(cuzk_cs *cs, const uint8_t value[32])
         return cuzk_shape_add_input(cs->builder, CUZK_VAR_FIELD);
     }
     /* every input but ONE is a field variable and there is nothing before them */
-    memcpy(cs->witness->field[cs->input - 1], value, 32);
+    if (cs->input < cs->witness->n_inputs) {
+        memcpy(cs->witness->field[cs->input - 1], value, 32);
+    }
     cs->input++;
     return 0;
 }

@@ -45,6 +45,7 @@ typedef struct {
     uint32_t var;         /* next aux variable, as a variable number */
     uint32_t first_word;  /* bitmap word in which the cursor began: shared with its neighbour */
     uint8_t (*field)[32]; /* value of the next aux variable that is a field variable */
+    uint32_t n_left;      /* field values from there to the end of the witness */
     uint32_t input;       /* next public input, as a variable number */
 } cuzk_cs;
 
@@ -118,6 +119,12 @@ cuzk_cs cuzk_cs_split(cuzk_cs *cs, uint32_t n_aux, uint32_t n_inputs);
 /** Write a full bitmap word; not inline: rarely called. */
 void cuzk_cs_flush_word(cuzk_cs *cs);
 
+enum { CUZK_CS_FIELDS = 640 }; /* most field variables that are taken at once */
+
+/** Where values go that the witness has no room for, which happens when it is not of the circuit
+ * that is described: they are lost, and the cursor ends where no part does. */
+uint8_t (*cuzk_cs_no_room(void))[32];
+
 /** Witness mode: the next n ≤ 64 variables are bits, lowest first. bits: nothing above bit n-1. */
 static inline void cuzk_cs_put_bits(cuzk_cs *cs, uint64_t bits, unsigned n)
 {
@@ -130,8 +137,8 @@ static inline void cuzk_cs_put_bits(cuzk_cs *cs, uint64_t bits, unsigned n)
     cs->var += n;
 }
 
-/** Witness mode: the next n variables are field variables; returns where their values are to be
- *  written, 32 canonical bytes each. The order of the writes does not matter. */
+/** Witness mode: the next n ≤ CUZK_CS_FIELDS variables are field variables; returns where their
+ * values are to be written, 32 canonical bytes each. The order of the writes does not matter. */
 static inline uint8_t (*cuzk_cs_take_fields(cuzk_cs *cs, uint32_t n))[32]
 {
     uint8_t(*out)[32] = cs->field;
@@ -140,6 +147,10 @@ static inline uint8_t (*cuzk_cs_take_fields(cuzk_cs *cs, uint32_t n))[32]
         cs->word = 0;
     }
     cs->var += n;
+    if (n > cs->n_left) {
+        return cuzk_cs_no_room();
+    }
+    cs->n_left -= n;
     cs->field += n;
     return out;
 }

@@ -208,6 +208,48 @@ static void test_update(void **state)
     run_cases(update_case, (const char *const[]){"vector-update-2k", "update-2k-6", NULL});
 }
 
+/* A circuit of another size or kind is refused, whatever its size. */
+static void test_other_circuits(void **state)
+{
+    (void)state;
+    static const char *const sizes[] = {"4k", "8m", "32g"};
+    const cuzk_sector *small = cuzk_sector_by_name("2k", 2);
+    cuzk_fixture c1 = golden_load("vector-porep-2k", "c1.json");
+    cuzk_porep_vanilla porep;
+    assert_int_equal(cuzk_porep_vanilla_read(&porep, c1.data, c1.size, NULL), CUZK_OK);
+    cuzk_fixture piece = golden_load("vector-winning-2k", "vanilla-0.bincode");
+    cuzk_post_vanilla winning;
+    cuzk_registered_proof proof;
+    assert_int_equal(cuzk_registered_proof_get(&proof, CUZK_PROOF_WINNING, 0, NULL), CUZK_OK);
+    assert_int_equal(cuzk_post_vanilla_read(&winning, &proof,
+                                            &(cuzk_vanilla_span){piece.data, piece.size}, 1, NULL),
+                     CUZK_OK);
+    for (int i = 0; i < 3; i++) {
+        cuzk_witness *w = NULL;
+        cuzk_error err = {0};
+        cuzk_shape *s = NULL;
+        const cuzk_sector *sector = cuzk_sector_by_name(sizes[i], strlen(sizes[i]));
+        assert_int_equal(cuzk_post_circuit_shape(&s, CUZK_PROOF_WINNING, sector, NULL), CUZK_OK);
+        assert_int_equal(cuzk_post_circuit_witness(&w, s, &winning, pools[1], &err),
+                         CUZK_E_MISMATCH);
+        assert_non_null(strstr(err.text, "not that of the proof"));
+        cuzk_shape_destroy(s);
+        /* more than the witness has room for, and less; two parts, as PoRep and Window have */
+        assert_int_equal(
+            cuzk_post_circuit_shape(&s, CUZK_PROOF_WINDOW, i < 2 ? sector : small, NULL), CUZK_OK);
+        cuzk_error_clear(&err);
+        assert_int_equal(cuzk_porep_circuit_witness(&w, s, &porep, 0, pools[1], &err),
+                         CUZK_E_MISMATCH);
+        assert_int_equal(cuzk_post_circuit_witness(&w, s, &winning, pools[1], NULL),
+                         CUZK_E_MISMATCH);
+        cuzk_shape_destroy(s);
+    }
+    cuzk_porep_vanilla_clear(&porep);
+    cuzk_post_vanilla_clear(&winning);
+    cuzk_test_fixture_free(&c1);
+    cuzk_test_fixture_free(&piece);
+}
+
 /* Larger inputs: minutes. */
 static void test_nightly(void **state)
 {
@@ -226,9 +268,8 @@ static void test_nightly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_porep),
-        cmocka_unit_test(test_post),
-        cmocka_unit_test(test_update),
+        cmocka_unit_test(test_porep),   cmocka_unit_test(test_post),
+        cmocka_unit_test(test_update),  cmocka_unit_test(test_other_circuits),
         cmocka_unit_test(test_nightly),
     };
     cuzk_error err = {0};
