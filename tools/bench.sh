@@ -4,8 +4,9 @@
 #
 # Whole proofs are timed as processes, in turn with the peers that are given, so that all meet the
 # same machine: RAPIDSNARK_PROVER=/path/to/prover (BN254 keys), SNARKJS=/path/to/snarkjs.
-# ZKEYS="key.zkey:witness.wtns …" adds keys of your own. Results are minima, medians and maxima;
-# on a machine with noisy neighbours compare minima.
+# ZKEYS="key.zkey:witness.wtns …" adds keys of your own. Results are minima, medians and maxima; on a
+# machine with noisy neighbours compare minima. Last, Filecoin's proofs of 2KiB sectors, against the
+# program that CUZK_REFERENCE names, if any (tools/bench_filecoin.py).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -57,3 +58,6 @@ for pair in ${ZKEYS:-}; do
     keys+=("$pair")
 done
 python3 tools/bench_prove.py --cuzk "$cuzk" --runs "$runs" --out "$out/prove.csv" "${keys[@]}"
+
+echo "== Filecoin, 2KiB"
+python3 tools/bench_filecoin.py --cuzk "$cuzk" --runs 3 --folder "$out/filecoin" --out "$out/filecoin.csv"
