@@ -14,7 +14,7 @@ steps=("$@")
 mkdir -p "$out"
 failed=0
 
-tests=(test_device_arithmetic test_device_transform test_device_sums test_device_proofs)
+tests=(test_device_arithmetic test_device_self_test test_device_transform test_device_sums test_device_proofs)
 
 # run NAME SECONDS COMMAND...: its output in OUT_DIR/NAME.log, a line about it here
 run() {

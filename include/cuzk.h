@@ -100,6 +100,29 @@ CUZK_API const char *cuzk_ctx_cpu(const cuzk_ctx *ctx);
  *  with other objects. */
 typedef bool (*cuzk_progress)(void *user, const char *stage, double done);
 
+/* ---------------------------------------------------------------- devices */
+
+enum { CUZK_DEVICES_MAX = 64 };
+
+/* A device that a part of this library is made for. */
+typedef struct {
+    char id[16]; /* "cuda:0" */
+    char name[96];
+    uint64_t memory_bytes, free_bytes;
+    unsigned capability; /* compute capability: 90 for 9.0 */
+    unsigned driver;     /* version of the driver's interface: 13000 for 13.0 */
+    bool is_usable;      /* its kernels load and its self-test gives the CPU's results */
+    char reason[CUZK_ERROR_TEXT_MAX]; /* why it is not usable; empty if it is */
+} cuzk_device_info;
+
+/** Look for devices and test each: takes a second or so, and some megabytes on the device.
+ *
+ *  devices: capacity entries, of which the first *n (at most capacity) are written.
+ *  Errors: E_UNSUPPORTED (the library was built without CUDA); E_DEVICE (no driver, or no device:
+ *  the text tells). Nothing else in this library touches the driver. */
+CUZK_API cuzk_status cuzk_devices(cuzk_device_info *devices, size_t capacity, size_t *n,
+                                  cuzk_error *err) CUZK_WARN_UNUSED;
+
 /* ---------------------------------------------------------------- proving keys */
 
 /* A proving key: a circom .zkey, or a bellperson .params with the circuit it belongs to. */

@@ -224,6 +224,9 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      "file's name; none: all files. fetch continues what was begun, and a file gets its name only\n"
      "when its digest is right.",
      1, 100, params_options, cuzk_cli_params, NULL},
+    {"devices", "", "GPUs: what is there, whether it computes rightly, whether it is used",
+     "Every CUDA device is given a short self-test. Commands prove on the CPU so far.", 0, 0, NULL,
+     cuzk_cli_devices, NULL},
     {"help", "[COMMAND]", "this text, or help on one command", NULL, 0, 2, NULL, cuzk_cli_help,
      NULL},
     {"version", "", "version, threads and CPU path", NULL, 0, 0, NULL, cuzk_cli_version, NULL},

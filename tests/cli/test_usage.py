@@ -4,7 +4,7 @@ import os
 import harness
 from harness import Skip
 
-COMMANDS = ["prove", "prove porep", "prove snap", "prove window", "prove winning", "verify", "verify porep",
+COMMANDS = ["devices", "prove", "prove porep", "prove snap", "prove window", "prove winning", "verify", "verify porep",
             "verify snap", "verify window", "verify winning", "setup", "params setup", "inspect", "check", "export",
             "bench", "gen-vanilla", "params", "help", "version"]
 
@@ -90,6 +90,19 @@ def test_docs_name_every_option(cuzk):
             for word in line.split():
                 if line.startswith("  -") and word.startswith("--"):
                     assert "`%s" % word in docs, "docs/cli.md does not name %s of %s" % (word, command)
+
+
+def test_devices(cuzk):
+    """Without a device the command says why; help and version do not look for one."""
+    r = cuzk.ok("devices", "--threads", "1")
+    assert r.out.startswith("cpu: path ") and "threads 1" in r.out, r
+    j = cuzk.ok("devices", "--json").json()
+    assert j["ok"] and j["cpu"] and isinstance(j["devices"], list), j
+    for d in j["devices"]:
+        assert d["id"].startswith("cuda:") and d["usable"] == (d["reason"] == ""), d
+    if not j["devices"]:
+        assert "no CUDA device: " in r.out and j["no_device"] != "", (r, j)
+    cuzk.fails(2, "devices", "devices", "extra")
 
 
 def test_version(cuzk):
