@@ -140,11 +140,14 @@ typedef struct {
                             can forge proofs */
     bool drop_pages;     /* give the pages of a mapped key back after each use: least memory, for a
                             process that proves once */
+    const char *device;  /* where the large sums of its proofs are made: "cuda:N" of cuzk_devices,
+                            whose memory then holds the key's points until it is closed; NULL or
+                            "cpu": this processor */
 } cuzk_key_options;
 
 #define CUZK_KEY_OPTIONS_INIT                                                                      \
     {                                                                                              \
-        sizeof(cuzk_key_options), NULL, {NULL, 0}, false, false                                    \
+        sizeof(cuzk_key_options), NULL, {NULL, 0}, false, false, NULL                              \
     }
 
 /** Open a proving key from a file, which is mapped, not read: opening costs little, and pages count
@@ -159,7 +162,8 @@ typedef struct {
  *  key: returned; cuzk_key_close. options: may be NULL.
  *  Errors: E_FILE; E_FORMAT, E_TRUNCATED (section, offset and both numbers in the text);
  *  E_UNSUPPORTED (another proof system, a domain the curve does not have, a test key without
- *  allow_test_key); E_MISMATCH (.params and r1cs do not belong together). */
+ *  allow_test_key, a device in a library without CUDA); E_MISMATCH (.params and r1cs do not belong
+ *  together); E_DEVICE (no such device, its self-test fails, its memory does not suffice). */
 CUZK_API cuzk_status cuzk_key_open_file(const cuzk_ctx *ctx, cuzk_key **key, const char *path,
                                         const cuzk_key_options *options,
                                         cuzk_error *err) CUZK_WARN_UNUSED;
@@ -195,7 +199,8 @@ typedef struct cuzk_proof cuzk_proof;
 typedef struct {
     size_t struct_bytes;
     bool no_self_check; /* do not verify the proof before returning it. Without the check a witness
-                           that does not satisfy the circuit gives an invalid proof and CUZK_OK */
+                           that does not satisfy the circuit gives an invalid proof and CUZK_OK.
+                           Proofs of a key with a device are verified all the same */
     cuzk_progress progress; /* may be NULL */
     void *progress_user;
 } cuzk_prove_options;

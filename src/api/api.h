@@ -36,6 +36,7 @@ struct cuzk_key {
     cuzk_params params; /* when is_params */
     cuzk_shape *shape;  /* of a .params; NULL for a .zkey */
     cuzk_prover *prover;
+    struct cuzk_api_device *device; /* of its large sums; NULL: the CPU */
     uint32_t n_constraints;
     char *path;      /* for messages; NULL for a key from memory */
     char *r1cs_path; /* of a .zkey: the circuit, for messages; NULL if not given */
@@ -64,6 +65,24 @@ struct cuzk_vkey {
  * ours or an older one. */
 cuzk_status cuzk_api_options(void *out, size_t out_bytes, const void *options, const char *what,
                              cuzk_error *err) CUZK_WARN_UNUSED;
+
+/* A device that holds a prover's key. */
+typedef struct cuzk_api_device cuzk_api_device;
+
+/** Whether a device's name can be one: NULL, "cpu", "cuda:N"; E_ARGUMENT otherwise, E_UNSUPPORTED
+ *  for "cuda:N" in a library without CUDA. */
+cuzk_status cuzk_api_device_check(const char *name, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Open a device, test it, and copy the prover's key to it. name: one that passed the check; for
+ * the CPU *out is NULL. prover: borrowed until close. Returned: cuzk_api_device_close. */
+cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,
+                                 cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** What cuzk_prove_params takes; NULL for NULL. */
+const struct cuzk_prove_device *cuzk_api_device_get(const cuzk_api_device *device);
+
+/** NULL is fine. */
+void cuzk_api_device_close(cuzk_api_device *device);
 
 /** Pass a line to the log callback, if there is one. */
 void cuzk_api_log(const cuzk_ctx *ctx, cuzk_log_level level, const char *fmt, ...)
@@ -101,8 +120,8 @@ cuzk_status cuzk_api_make_keys(const cuzk_ctx *ctx, const cuzk_shape *shape,
                                const cuzk_setup_options *o, const cuzk_trapdoor *trapdoor,
                                bool mark_as_test, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Read a trapdoor from JSON: {"tau": "decimal", "alpha": …, "beta": …, "gamma": …, "delta": …}. The
- *  caller wipes it. Errors: E_FORMAT, E_TRUNCATED. */
+/** Read a trapdoor from JSON: {"tau": "decimal", "alpha": …, "beta": …, "gamma": …, "delta": …}.
+ * The caller wipes it. Errors: E_FORMAT, E_TRUNCATED. */
 cuzk_status cuzk_api_read_trapdoor(cuzk_trapdoor *out, const cuzk_curve *curve, const void *data,
                                    size_t n_bytes, cuzk_error *err) CUZK_WARN_UNUSED;
 

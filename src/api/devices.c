@@ -1,12 +1,34 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The list of devices. */
+/* The list of devices, and the one that a key is on. */
 #include "api/api.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* The number in "cuda:N"; -1 for NULL and "cpu", -2 for another text. */
+static int cuda_number(const char *name)
+{
+    if (name == NULL || strcmp(name, "cpu") == 0) {
+        return -1;
+    }
+    size_t n_digits = strncmp(name, "cuda:", 5) == 0 ? strspn(name + 5, "0123456789") : 0;
+    bool is_name = n_digits > 0 && n_digits < 4 && name[5 + n_digits] == '\0';
+    return is_name ? atoi(name + 5) : -2;
+}
+
+cuzk_status cuzk_api_device_check(const char *name, cuzk_error *err)
+{
+    int number = cuda_number(name);
+    CUZK_FAIL_IF(number == -2, err, CUZK_E_ARGUMENT, "device \"%s\": expected cpu or cuda:N", name);
+    CUZK_FAIL_IF(number >= 0 && !CUZK_HAVE_CUDA, err, CUZK_E_UNSUPPORTED,
+                 "device \"%s\": this library was built without CUDA", name);
+    return CUZK_OK;
+}
 
 #if CUZK_HAVE_CUDA
 
+#include "backend/cuda/device_prover.h"
 #include "backend/cuda/self_test.h"
 
 static void describe(cuzk_device_info *info, int index)
@@ -51,7 +73,74 @@ cuzk_status cuzk_devices(cuzk_device_info *devices, size_t capacity, size_t *n, 
     return CUZK_OK;
 }
 
+struct cuzk_api_device {
+    cuzk_cuda_device device;
+    cuzk_device_prover *prover;
+};
+
+cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,
+                                 cuzk_error *err)
+{
+    int number = cuda_number(name);
+    *out = NULL;
+    if (number < 0) {
+        return CUZK_OK;
+    }
+    cuzk_api_device *made = calloc(1, sizeof *made);
+    CUZK_FAIL_IF(made == NULL, err, CUZK_E_MEMORY, "opening device \"%s\": out of memory", name);
+    cuzk_status status = cuzk_cuda_device_open(&made->device, number, err);
+    if (status == CUZK_OK) {
+        status = cuzk_cuda_self_test(&made->device, err);
+        if (status == CUZK_OK) {
+            status = cuzk_device_prover_create(&made->prover, &made->device, prover, err);
+        }
+        if (status != CUZK_OK) {
+            cuzk_cuda_device_close(&made->device);
+        }
+    }
+    if (status != CUZK_OK) {
+        cuzk_error_prefix(err, "device \"%s\"", name);
+        free(made);
+        return status;
+    }
+    *out = made;
+    return CUZK_OK;
+}
+
+const struct cuzk_prove_device *cuzk_api_device_get(const cuzk_api_device *device)
+{
+    return device == NULL ? NULL : cuzk_device_prover_get(device->prover);
+}
+
+void cuzk_api_device_close(cuzk_api_device *device)
+{
+    if (device != NULL) {
+        cuzk_device_prover_destroy(device->prover);
+        cuzk_cuda_device_close(&device->device);
+        free(device);
+    }
+}
+
 #else
+
+cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,
+                                 cuzk_error *err)
+{
+    (void)prover;
+    *out = NULL;
+    return cuzk_api_device_check(name, err);
+}
+
+const struct cuzk_prove_device *cuzk_api_device_get(const cuzk_api_device *device)
+{
+    (void)device;
+    return NULL;
+}
+
+void cuzk_api_device_close(cuzk_api_device *device)
+{
+    (void)device;
+}
 
 cuzk_status cuzk_devices(cuzk_device_info *devices, size_t capacity, size_t *n, cuzk_error *err)
 {

@@ -81,6 +81,7 @@ static cuzk_status open_key(const cuzk_ctx *ctx, cuzk_key **key, cuzk_input *inp
 {
     cuzk_key_options o = CUZK_KEY_OPTIONS_INIT;
     cuzk_status status = cuzk_api_options(&o, sizeof o, options, "cuzk_key_options", err);
+    status = status != CUZK_OK ? status : cuzk_api_device_check(o.device, err);
     cuzk_key *made = status == CUZK_OK ? calloc(1, sizeof *made) : NULL;
     if (made == NULL) {
         cuzk_input_close(input);
@@ -94,6 +95,9 @@ static cuzk_status open_key(const cuzk_ctx *ctx, cuzk_key **key, cuzk_input *inp
         status = open_params(ctx, made, &o, err);
     } else {
         status = open_zkey(ctx, made, &o, err);
+    }
+    if (status == CUZK_OK) {
+        status = cuzk_api_device_open(&made->device, o.device, made->prover, err);
     }
     if (status != CUZK_OK) {
         cuzk_key_close(made);
@@ -134,6 +138,7 @@ cuzk_status cuzk_key_open(const cuzk_ctx *ctx, cuzk_key **key, const void *data,
 void cuzk_key_close(cuzk_key *key)
 {
     if (key != NULL) {
+        cuzk_api_device_close(key->device);
         cuzk_prover_destroy(key->prover);
         cuzk_shape_destroy(key->shape);
         cuzk_input_close(&key->input);

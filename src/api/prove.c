@@ -65,6 +65,7 @@ static cuzk_status run_prover(const cuzk_ctx *ctx, cuzk_proof *proof, const cuzk
     cuzk_prove_times times = {.n_stages = 0};
     cuzk_prove_params params = {.test_blinding = blinding,
                                 .without_self_check = options->no_self_check,
+                                .device = cuzk_api_device_get(key->device),
                                 .reporter = &reporter,
                                 .times = &times};
     cuzk_status status =

@@ -156,6 +156,7 @@ int cuzk_cli_bench(cuzk_cli_args *args)
     cuzk_cli_catch_signals();
     cuzk_key_options options = CUZK_KEY_OPTIONS_INIT;
     options.r1cs_path = cuzk_cli_value(args, "--r1cs");
+    options.device = cuzk_cli_value(args, "--device");
     options.allow_test_key = cuzk_cli_value(args, "--allow-test-key") != NULL;
     cuzk_key *key = NULL;
     if (cuzk_key_open_file(ctx, &key, args->positional[0], &options, &args->err) == CUZK_OK) {

@@ -21,7 +21,6 @@ static void print_json(const cuzk_ctx *ctx, const cuzk_device_info *devices, siz
         cuzk_cli_json_number(&json, "capability", d->capability);
         cuzk_cli_json_number(&json, "driver", d->driver);
         cuzk_cli_json_bool(&json, "usable", d->is_usable);
-        cuzk_cli_json_bool(&json, "used", false);
         cuzk_cli_json_text(&json, "reason", d->reason);
         cuzk_cli_json_close(&json, '}');
     }
@@ -39,7 +38,7 @@ static void print_device(const cuzk_device_info *d)
                d->capability / 10, d->capability % 10, d->driver / 1000, d->driver % 1000 / 10);
     }
     if (d->is_usable) {
-        printf("self-test passed; not used: commands prove on the CPU\n");
+        printf("self-test passed; used with --device %s\n", d->id);
     } else {
         printf("not usable: %s\n", d->reason);
     }

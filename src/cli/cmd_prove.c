@@ -30,6 +30,7 @@ static void print_summary(const cuzk_cli_args *args, const cuzk_ctx *ctx, const 
     cuzk_prove_stats stats;
     cuzk_proof_get_stats(&stats, proof);
     uint64_t peak = cuzk_cli_peak_memory();
+    const char *device = cuzk_cli_value(args, "--device");
     if (args->json) {
         cuzk_cli_json json;
         cuzk_cli_json_begin(&json);
@@ -52,6 +53,9 @@ static void print_summary(const cuzk_cli_args *args, const cuzk_ctx *ctx, const 
         cuzk_cli_json_number(&json, "peak_memory_bytes", peak);
         cuzk_cli_json_text(&json, "cpu", cuzk_ctx_cpu(ctx));
         cuzk_cli_json_number(&json, "threads", cuzk_ctx_n_threads(ctx));
+        if (device != NULL) {
+            cuzk_cli_json_text(&json, "device", device);
+        }
         cuzk_cli_json_end(&json);
         return;
     }
@@ -66,8 +70,9 @@ static void print_summary(const cuzk_cli_args *args, const cuzk_ctx *ctx, const 
     for (unsigned i = 0; i < stats.n_stages; i++) {
         printf("%s %s %.1f", i == 0 ? "" : " +", stats.stage[i], (double)stats.stage_ns[i] / 1e6);
     }
-    printf("; peak memory %.1f MiB; cpu %s, threads %u\n", (double)peak / 1048576,
-           cuzk_ctx_cpu(ctx), cuzk_ctx_n_threads(ctx));
+    printf("; peak memory %.1f MiB; cpu %s, threads %u%s%s\n", (double)peak / 1048576,
+           cuzk_ctx_cpu(ctx), cuzk_ctx_n_threads(ctx), device != NULL ? ", device " : "",
+           device != NULL ? device : "");
 }
 
 /* wanted: what --format asked for; NULL: the usual one of the kind of key. */
@@ -142,6 +147,7 @@ int cuzk_cli_prove(cuzk_cli_args *args)
     cuzk_key_options options = CUZK_KEY_OPTIONS_INIT;
     options.r1cs_path = cuzk_cli_value(args, "--r1cs");
     options.allow_test_key = cuzk_cli_value(args, "--allow-test-key") != NULL;
+    options.device = cuzk_cli_value(args, "--device");
     options.drop_pages = true; /* this process proves once */
     cuzk_key *key = NULL;
     if (cuzk_key_open_file(ctx, &key, args->positional[0], &options, &args->err) == CUZK_OK) {

@@ -12,6 +12,10 @@
     {                                                                                              \
         "--allow-test-key", NULL, NULL, "accept a key whose trapdoor is known (tests only)"        \
     }
+#define OPTION_DEVICE                                                                              \
+    {                                                                                              \
+        "--device", NULL, "DEVICE", "of the large sums: cpu (default) or cuda:N (see devices)"     \
+    }
 #define OPTION_END                                                                                 \
     {                                                                                              \
         NULL, NULL, NULL, NULL                                                                     \
@@ -21,6 +25,7 @@ static const cuzk_cli_option prove_options[] = {
     OPTION_R1CS("the circuit: needed with a .params key; names the first broken constraint"),
     {"--format", NULL, "FORM", "of PROOF: snarkjs, compact (JSON), bytes (192, bls12381)"},
     {"--no-self-check", NULL, NULL, "do not verify the proof before writing it"},
+    OPTION_DEVICE,
     OPTION_ALLOW_TEST_KEY,
     OPTION_END,
 };
@@ -128,6 +133,7 @@ static const cuzk_cli_option bench_options[] = {
     OPTION_R1CS("the circuit: needed with a .params key"),
     {"--runs", NULL, "N", "proofs to time after one that is not (default 5)"},
     {"--csv", NULL, NULL, "print one CSV line per stage"},
+    OPTION_DEVICE,
     OPTION_ALLOW_TEST_KEY,
     OPTION_END,
 };
@@ -225,8 +231,8 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      "when its digest is right.",
      1, 100, params_options, cuzk_cli_params, NULL},
     {"devices", "", "GPUs: what is there, whether it computes rightly, whether it is used",
-     "Every CUDA device is given a short self-test. Commands prove on the CPU so far.", 0, 0, NULL,
-     cuzk_cli_devices, NULL},
+     "Every CUDA device is given a short self-test. prove and bench use one with --device.", 0, 0,
+     NULL, cuzk_cli_devices, NULL},
     {"help", "[COMMAND]", "this text, or help on one command", NULL, 0, 2, NULL, cuzk_cli_help,
      NULL},
     {"version", "", "version, threads and CPU path", NULL, 0, 0, NULL, cuzk_cli_version, NULL},

@@ -103,6 +103,12 @@ def test_devices(cuzk):
     if not j["devices"]:
         assert "no CUDA device: " in r.out and j["no_device"] != "", (r, j)
     cuzk.fails(2, "devices", "devices", "extra")
+    key, wtns = [cuzk.circom("bn254", "multiplier2", n) for n in ("circuit.zkey", "witness.wtns")]
+    for name in ("gpu", "cuda", "cuda:", "cuda:x", "cuda:0x", "cuda:1000", ""):
+        cuzk.fails(2, 'device "%s": expected cpu or cuda:N' % name, "prove", key, wtns, "--device", name)
+    if not j["devices"]:
+        cuzk.fails(1, 'device "cuda:0"', "prove", key, wtns, "--device", "cuda:0")
+    assert cuzk.ok("prove", key, wtns, "--device", "cpu", "--json").json()["device"] == "cpu"
 
 
 def test_version(cuzk):
