@@ -197,5 +197,22 @@ def test_examples(cuzk):
     assert r.code == 0 and '"protocol":"groth16"' in r.out, r
 
 
+def test_example_of_filecoin(cuzk):
+    case = "cases/window-2k-3sectors-4/"
+    files = [cuzk.fixture(case + "vanilla-%d.bincode" % i) for i in range(3)]
+    e = json.loads(read(cuzk.fixture(case + "expected.json")))
+    cuzk.ok("params", "setup", "window", "2KiB", "--folder", cuzk.scratch)
+    params = next(n for n in cuzk.names() if n.endswith(".test.params"))
+    program = harness.EMULATOR + [os.path.join(cuzk.build, "examples", "example_window_post"), cuzk.path(params), "10"]
+    r = harness.run(program + [e["randomness"]] + files)
+    assert r.code == 0 and len(r.out) == 2 * 384 + 1, r
+    request = {"registered_proof": 10, "randomness": e["randomness"],
+               "sectors": [{"sector_number": n, "comm_r": c} for n, c in zip(e["sectors"], e["comm_r"])]}
+    cuzk.ok("verify", "window", cuzk.write("proof.txt", r.out), "--request", cuzk.write_json("request.json", request),
+            "--vk", params, "--allow-test-key")
+    r = harness.run(program + ["00" * 32] + files)
+    assert r.code == 1 and "sector 271895 (place 0)" in r.err and r.out == "", r
+
+
 if __name__ == "__main__":
     harness.main(globals())
