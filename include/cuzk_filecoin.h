@@ -121,6 +121,13 @@ CUZK_API cuzk_status cuzk_filecoin_verify(const cuzk_ctx *ctx, unsigned *first_i
                                           const cuzk_filecoin_request *request, const void *proof,
                                           size_t proof_bytes, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Check a request that is to be proved, without any key: the fields, the vanilla proofs in full,
+ * and that they are of what the request states. What passes can be proved. Time: well under a
+ * second for a PoRep of 32GiB; cuzk_filecoin_prove does the same again. Errors: those of
+ * cuzk_filecoin_prove that are about the request. */
+CUZK_API cuzk_status cuzk_filecoin_check(const cuzk_ctx *ctx, const cuzk_filecoin_request *request,
+                                         cuzk_error *err) CUZK_WARN_UNUSED;
+
 /* ---------------------------------------------------------------- proving */
 
 /* A proving key: a parameter file and the circuit that it belongs to, ready to prove. */

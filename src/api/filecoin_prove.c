@@ -287,12 +287,18 @@ static cuzk_status make_proof(struct proving *g)
     return CUZK_OK;
 }
 
-static cuzk_status run(struct proving *g, unsigned n_rs)
+/* Everything that can be said without a key. */
+static cuzk_status take_vanilla(struct proving *g)
 {
-    uint64_t begin = cuzk_now_ns();
     CUZK_TRY(cuzk_report_progress(&g->reporter, "vanilla", 0, 1, g->err));
     CUZK_TRY(read_vanilla(g));
     CUZK_TRY(cuzk_filecoin_job_init(&g->job, &g->request, g->err));
+    return check_vanilla(g);
+}
+
+/* That key, r and s are of the job. */
+static cuzk_status check_key(struct proving *g, unsigned n_rs)
+{
     const cuzk_registered_proof *of_key = &g->key->proof;
     CUZK_FAIL_IF(of_key->kind != g->job.proof.kind || of_key->sector != g->job.proof.sector, g->err,
                  CUZK_E_MISMATCH, "the key is for a %s of %s, the request is a %s of %s",
@@ -301,7 +307,14 @@ static cuzk_status run(struct proving *g, unsigned n_rs)
     CUZK_FAIL_IF(g->rs != NULL && n_rs != g->job.n_partitions, g->err, CUZK_E_ARGUMENT,
                  "r and s of %u partitions are given, the request has %u", n_rs,
                  g->job.n_partitions);
-    CUZK_TRY(check_vanilla(g));
+    return CUZK_OK;
+}
+
+static cuzk_status run(struct proving *g, unsigned n_rs)
+{
+    uint64_t begin = cuzk_now_ns();
+    CUZK_TRY(take_vanilla(g));
+    CUZK_TRY(check_key(g, n_rs));
     add_time(&g->proof->stats, "vanilla", cuzk_now_ns() - begin);
     CUZK_TRY(make_proof(g));
     g->proof->stats.total_ns = cuzk_now_ns() - begin;
@@ -331,6 +344,18 @@ static cuzk_status prove(const cuzk_ctx *ctx, cuzk_filecoin_proof **out,
     }
     *out = g.proof;
     return CUZK_OK;
+}
+
+cuzk_status cuzk_filecoin_check(const cuzk_ctx *ctx, const cuzk_filecoin_request *request,
+                                cuzk_error *err)
+{
+    cuzk_error_clear(err);
+    CUZK_API_NOT_NULL(err, ctx);
+    CUZK_API_NOT_NULL(err, request);
+    struct proving g = {.ctx = ctx, .request = *request, .err = err};
+    cuzk_status status = take_vanilla(&g);
+    clear(&g);
+    return status;
 }
 
 cuzk_status cuzk_filecoin_prove(const cuzk_ctx *ctx, cuzk_filecoin_proof **proof,

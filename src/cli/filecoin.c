@@ -238,9 +238,13 @@ static int prove(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_filecoin_r
     options.progress_user = args;
     cuzk_filecoin_key *key = NULL;
     cuzk_filecoin_proof *proof = NULL;
-    uint64_t begin = cuzk_cli_now_ns();
-    cuzk_status status = cuzk_filecoin_key_open(ctx, &key, request, &key_options, &args->err);
-    uint64_t key_ns = cuzk_cli_now_ns() - begin;
+    /* parameters take long to open: what is wrong with the request is said before */
+    cuzk_status status = cuzk_filecoin_check(ctx, request, &args->err);
+    uint64_t key_ns = cuzk_cli_now_ns();
+    if (status == CUZK_OK) {
+        status = cuzk_filecoin_key_open(ctx, &key, request, &key_options, &args->err);
+    }
+    key_ns = cuzk_cli_now_ns() - key_ns;
     if (status == CUZK_OK) {
         status = cuzk_filecoin_prove(ctx, &proof, key, request, &options, &args->err);
     }

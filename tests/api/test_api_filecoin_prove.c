@@ -280,6 +280,11 @@ static void refuse(const window *w, cuzk_filecoin_request *r, cuzk_status expect
     cuzk_filecoin_proof *proof = NULL;
     assert_fails(cuzk_filecoin_prove(ctx, &proof, w->key, r, NULL, &err), expected, part);
     assert_null(proof);
+    if (strstr(part, "the request is a") == NULL) { /* not about the key */
+        assert_fails(cuzk_filecoin_check(ctx, r, &err), expected, part);
+    } else {
+        assert_ok(cuzk_filecoin_check(ctx, r, &err));
+    }
 }
 
 /* A request of the case's fields and of the files named by `order`. */

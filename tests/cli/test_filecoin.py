@@ -171,10 +171,23 @@ def test_params_setup_refuses(cuzk):
 
 
 def test_porep_without_parameters(cuzk):
-    """What a PoRep needs is in its commit-phase-1 output: only the parameters are missing here."""
+    """What a PoRep needs is in its commit-phase-1 output; it is checked before parameters are looked for."""
     env = {"FIL_PROOFS_PARAMETER_CACHE": cuzk.scratch}
+    _, fields = statement(cuzk, "porep-2k-1")
     c1 = cuzk.fixture("cases/porep-2k-1/c1.json")
-    cuzk.fails(1, ["v28-stacked-proof-of-replication-", ".params", "No such file"], "prove", "porep", c1, env=env)
+    missing = ["v28-stacked-proof-of-replication-", ".params", "No such file"]
+    cuzk.fails(1, missing, "prove", "porep", c1, env=env)
+    cuzk.fails(1, missing, "prove", "porep", c1, *options(fields), env=env)
+    envelope = cuzk.write_json("envelope.json", {"SectorNum": fields["sector_number"], "SectorSize": 2048,
+                                                 "Phase1Out": base64.b64encode(read(c1)).decode()})
+    miner_id = ["--miner-id", "t0%d" % fields["miner_id"]]
+    cuzk.fails(1, missing, "prove", "porep", envelope, *miner_id, env=env)
+    cuzk.fails(1, "SectorNum of the envelope is 568145, sector_number is 568146", "prove", "porep", envelope,
+               "--sector-number", "568146", env=env)
+    cuzk.fails(1, "replica_id of the vanilla proof is a68ffbce38", "prove", "porep", envelope, "--miner-id", "1000", env=env)
+    broken = json.loads(read(c1))
+    broken["comm_r"][0] ^= 1
+    cuzk.fails(1, "comm_r", "prove", "porep", cuzk.write_json("broken.json", broken), env=env)
     cut = cuzk.write("cut.json", read(c1)[:5000])
     cuzk.fails(1, ['cut.json": commit-phase-1 output: ', "offset 5000"], "prove", "porep", cut, env=env)
 
