@@ -3,8 +3,6 @@
 
 #include <stdatomic.h>
 
-_Static_assert(CUZK_MERKLE_LANES <= 64, "cursors of a group live on the stack");
-
 const cuzk_digest cuzk_blank_digests[CUZK_MERKLE_SIBLINGS];
 
 cuzk_merkle_shape cuzk_merkle_shape_of(cuzk_tree tree, cuzk_merkle_hash hash)

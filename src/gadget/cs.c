@@ -16,7 +16,6 @@ static void fill_coefs(cuzk_cs_coefs *c, const cuzk_curve *curve)
         curve->fr_neg(&c->minus_pow2[i], &c->pow2[i]);
     }
     c->minus_one = c->minus_pow2[0];
-    c->minus_two = c->minus_pow2[1];
 }
 
 cuzk_status cuzk_cs_shape_init(cuzk_cs *cs, const cuzk_curve *curve, cuzk_error *err)

@@ -26,7 +26,7 @@ enum { CUZK_CS_POWERS = 255, CUZK_CS_STRETCHES = 5 };
  * the rows stand that one gadget (gadget/poseidon_circuit.h) repeats, per kind of it; n_rows is 0
  * before the first use. */
 typedef struct {
-    cuzk_fr one, minus_one, minus_two;
+    cuzk_fr one, minus_one;
     cuzk_fr pow2[CUZK_CS_POWERS];       /* 2^i */
     cuzk_fr minus_pow2[CUZK_CS_POWERS]; /* -2^i */
     cuzk_shape_stretch poseidon[CUZK_CS_STRETCHES];

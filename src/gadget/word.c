@@ -5,7 +5,9 @@
 
 void cuzk_word_const(cuzk_word *out, uint32_t value)
 {
-    *out = (cuzk_word){.value = value, .fixed = UINT32_MAX};
+    out->value = value;
+    out->fixed = UINT32_MAX;
+    out->negated = 0;
 }
 
 static uint32_t rotr(uint32_t x, unsigned k)

@@ -13,7 +13,7 @@ typedef struct {
     uint32_t value;   /* constant bits; in witness mode the others too, negation applied */
     uint32_t fixed;   /* which bits are constants */
     uint32_t negated; /* which bits are the negation of their variable; not for constants */
-    cuzk_var var[32]; /* shape mode: variables of the bits that are not constants */
+    cuzk_var var[32]; /* shape mode: variables of the bits that are not constants; else not set */
 } cuzk_word;
 
 /** A constant. */
