@@ -1,40 +1,231 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A driver whose device is the host: memory from malloc, kernels through simt.c, at once. Entries
- * that the tests do not need are NULL. */
+/* A CUDA driver whose one device is the host: memory from malloc, kernels through simt.c, at once.
+ *
+ * Linked into tests of kernels, and as a library that stands for libcuda.so.1 before the program
+ * (LD_LIBRARY_PATH). CUZK_EMULATED_FAULT makes it fail: "init" (cuInit ends the process), "none"
+ * (no device), "memory" (none to be had), "image" (no kernels for the device), "bit" (what the
+ * device answers has a wrong bit). */
+#include "backend/cuda/driver.h"
 #include "backend/cuda/image.h"
-#include "device_test.h"
 #include "simt_launch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#pragma GCC visibility push(default)
 
 #define MODULES(X) X(point_add) X(field_check) X(transform) X(bucket) X(bucket_reduce)
 
 #define DECLARE(stem) extern const simt_kernel simt_##stem##_bn254[], simt_##stem##_bls12_381[];
+#pragma GCC visibility push(hidden)
 MODULES(DECLARE)
+#pragma GCC visibility pop
 
 #define ENTRIES(stem)                                                                              \
     {CUZK_IMAGE(stem, bn254), simt_##stem##_bn254},                                                \
         {CUZK_IMAGE(stem, bls12_381), simt_##stem##_bls12_381},
 static const struct {
-    const void *image;
+    const unsigned char *image;
     const simt_kernel *kernels; /* ends with a NULL name */
 } modules[] = {MODULES(ENTRIES)};
 
-static CUresult load_module(CUmodule *out, const void *image)
+static bool has_fault(const char *fault)
 {
-    for (size_t i = 0; i < sizeof(modules) / sizeof(*modules); i++) {
-        if (modules[i].image == image) {
+    const char *text = getenv("CUZK_EMULATED_FAULT");
+    return text != NULL && strcmp(text, fault) == 0;
+}
+
+/* Bytes of a fat binary: its header tells its own length at byte 6 and that of the rest at 8. */
+static size_t image_bytes(const unsigned char *image)
+{
+    uint16_t header;
+    uint64_t rest;
+    memcpy(&header, image + 6, sizeof header);
+    memcpy(&rest, image + 8, sizeof rest);
+    return header + (size_t)rest;
+}
+
+/* ---- device ---- */
+
+CUresult cuInit(unsigned flags)
+{
+    if (has_fault("init")) {
+        fprintf(stderr, "emulated driver: cuInit was called\n");
+        abort();
+    }
+    return has_fault("none") ? CUDA_ERROR_NO_DEVICE
+           : flags != 0      ? CUDA_ERROR_INVALID_VALUE
+                             : CUDA_SUCCESS;
+}
+
+CUresult cuDriverGetVersion(int *out)
+{
+    *out = 13000;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorName(CUresult result, const char **out)
+{
+    *out = result == CUDA_ERROR_NO_DEVICE       ? "CUDA_ERROR_NO_DEVICE"
+           : result == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY"
+                                                : "CUDA_ERROR";
+    return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorString(CUresult result, const char **out)
+{
+    (void)result;
+    *out = "as the test wants it";
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int *out)
+{
+    *out = 1;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGet(CUdevice *out, int index)
+{
+    *out = index;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetName(char *out, int n_bytes, CUdevice device)
+{
+    snprintf(out, (size_t)n_bytes, "Emulated %d", device);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute attribute, CUdevice device)
+{
+    (void)device;
+    *out = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? 9
+           : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? 0
+                                                                       : 1;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceTotalMem(size_t *out, CUdevice device)
+{
+    (void)device;
+    *out = (size_t)2 << 30;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
+{
+    (void)device;
+    *out = (CUcontext)(uintptr_t)modules;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    (void)device;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext context)
+{
+    (void)context;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSynchronize(void)
+{
+    return CUDA_SUCCESS;
+}
+
+/* ---- memory ---- */
+
+CUresult cuMemGetInfo(size_t *out_free, size_t *out_all)
+{
+    *out_free = (size_t)1 << 30;
+    *out_all = (size_t)2 << 30;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemAlloc(CUdeviceptr *out, size_t n_bytes)
+{
+    void *p = has_fault("memory") ? NULL : aligned_alloc(256, (n_bytes + 255) & ~(size_t)255);
+    *out = (CUdeviceptr)(uintptr_t)p;
+    return p == NULL ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+
+CUresult cuMemFree(CUdeviceptr p)
+{
+    free((void *)(uintptr_t)p);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t n_bytes)
+{
+    memcpy((void *)(uintptr_t)to, from, n_bytes);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t n_bytes)
+{
+    memcpy(to, (const void *)(uintptr_t)from, n_bytes);
+    if (has_fault("bit")) {
+        ((unsigned char *)to)[n_bytes / 2] ^= 1;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t n_bytes, CUstream stream)
+{
+    (void)stream;
+    memcpy(to, (const void *)(uintptr_t)from, n_bytes);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemsetD8(CUdeviceptr to, unsigned char byte, size_t n_bytes)
+{
+    memset((void *)(uintptr_t)to, byte, n_bytes);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char byte, size_t n_bytes, CUstream stream)
+{
+    (void)stream;
+    return cuMemsetD8(to, byte, n_bytes);
+}
+
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *c, CUstream stream)
+{
+    (void)stream;
+    for (size_t i = 0; i < c->Height; i++) {
+        memcpy((char *)(uintptr_t)c->dstDevice + i * c->dstPitch,
+               (const char *)(uintptr_t)c->srcDevice + i * c->srcPitch, c->WidthInBytes);
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ---- kernels ---- */
+
+/* Images are told apart by content: the program has copies of its own. */
+CUresult cuModuleLoadData(CUmodule *out, const void *image)
+{
+    size_t n_bytes = image_bytes(image);
+    for (size_t i = 0; i < sizeof modules / sizeof *modules && !has_fault("image"); i++) {
+        if (image_bytes(modules[i].image) == n_bytes &&
+            memcmp(modules[i].image, image, n_bytes) == 0) {
             *out = (CUmodule)(uintptr_t)modules[i].kernels;
             return CUDA_SUCCESS;
         }
     }
-    return CUDA_ERROR_INVALID_IMAGE;
+    return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
-static CUresult unload_module(CUmodule module)
+CUresult cuModuleUnload(CUmodule module)
 {
     return module == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-static CUresult get_function(CUfunction *out, CUmodule module, const char *name)
+CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char *name)
 {
     for (const simt_kernel *k = (const simt_kernel *)module; k->name != NULL; k++) {
         if (strcmp(k->name, name) == 0) {
@@ -45,9 +236,17 @@ static CUresult get_function(CUfunction *out, CUmodule module, const char *name)
     return CUDA_ERROR_NOT_FOUND;
 }
 
-static CUresult launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                       unsigned by, unsigned bz, unsigned shared_bytes, CUstream stream,
-                       void **params, void **extra)
+CUresult cuFuncGetAttribute(int *out, CUfunction_attribute attribute, CUfunction f)
+{
+    (void)attribute;
+    (void)f;
+    *out = 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                        unsigned by, unsigned bz, unsigned shared_bytes, CUstream stream,
+                        void **params, void **extra)
 {
     (void)shared_bytes;
     (void)stream;
@@ -60,97 +259,57 @@ static CUresult launch(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsi
     return CUDA_SUCCESS;
 }
 
-static CUresult allocate(CUdeviceptr *out, size_t n_bytes)
-{
-    void *p = aligned_alloc(256, (n_bytes + 255) & ~(size_t)255);
-    *out = (CUdeviceptr)(uintptr_t)p;
-    return p == NULL ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
-}
+/* ---- streams and events: everything is done when a call returns ---- */
 
-static CUresult release(CUdeviceptr p)
+CUresult cuStreamCreate(CUstream *out, unsigned flags)
 {
-    free((void *)(uintptr_t)p);
+    (void)flags;
+    *out = NULL;
     return CUDA_SUCCESS;
 }
 
-static CUresult to_device(CUdeviceptr to, const void *from, size_t n_bytes)
-{
-    memcpy((void *)(uintptr_t)to, from, n_bytes);
-    return CUDA_SUCCESS;
-}
-
-static CUresult from_device(void *to, CUdeviceptr from, size_t n_bytes)
-{
-    memcpy(to, (const void *)(uintptr_t)from, n_bytes);
-    return CUDA_SUCCESS;
-}
-
-static CUresult from_device_async(void *to, CUdeviceptr from, size_t n_bytes, CUstream stream)
-{
-    (void)stream;
-    return from_device(to, from, n_bytes);
-}
-
-static CUresult set_bytes(CUdeviceptr to, unsigned char byte, size_t n_bytes)
-{
-    memset((void *)(uintptr_t)to, byte, n_bytes);
-    return CUDA_SUCCESS;
-}
-
-static CUresult set_bytes_async(CUdeviceptr to, unsigned char byte, size_t n_bytes, CUstream stream)
-{
-    (void)stream;
-    return set_bytes(to, byte, n_bytes);
-}
-
-static CUresult synchronize(void)
-{
-    return CUDA_SUCCESS;
-}
-
-static CUresult set_current(CUcontext context)
-{
-    (void)context;
-    return CUDA_SUCCESS;
-}
-
-static CUresult synchronize_stream(CUstream stream)
+CUresult cuStreamDestroy(CUstream stream)
 {
     (void)stream;
     return CUDA_SUCCESS;
 }
 
-static CUresult error_text(CUresult result, const char **out)
+CUresult cuStreamSynchronize(CUstream stream)
 {
-    (void)result;
-    *out = "emulated driver";
+    (void)stream;
     return CUDA_SUCCESS;
 }
 
-void device_test_open(void)
+CUresult cuEventCreate(CUevent *out, unsigned flags)
 {
-    static cuzk_cuda_api api;
-    CUZK_CU(&api, cuGetErrorName) = error_text;
-    CUZK_CU(&api, cuGetErrorString) = error_text;
-    CUZK_CU(&api, cuModuleLoadData) = load_module;
-    CUZK_CU(&api, cuModuleUnload) = unload_module;
-    CUZK_CU(&api, cuModuleGetFunction) = get_function;
-    CUZK_CU(&api, cuLaunchKernel) = launch;
-    CUZK_CU(&api, cuMemAlloc) = allocate;
-    CUZK_CU(&api, cuMemFree) = release;
-    CUZK_CU(&api, cuMemcpyHtoD) = to_device;
-    CUZK_CU(&api, cuMemcpyDtoH) = from_device;
-    CUZK_CU(&api, cuMemsetD8) = set_bytes;
-    CUZK_CU(&api, cuMemcpyDtoHAsync) = from_device_async;
-    CUZK_CU(&api, cuMemsetD8Async) = set_bytes_async;
-    CUZK_CU(&api, cuCtxSetCurrent) = set_current;
-    CUZK_CU(&api, cuCtxSynchronize) = synchronize;
-    CUZK_CU(&api, cuStreamSynchronize) = synchronize_stream;
-    device = (cuzk_cuda_device){.api = &api, .name = "emulated", .capability = 90, .n_sms = 1};
-    printf("device: emulated on the host\n");
+    (void)flags;
+    *out = NULL;
+    return CUDA_SUCCESS;
 }
 
-bool device_test_is_emulated(void)
+CUresult cuEventDestroy(CUevent event)
 {
-    return true;
+    (void)event;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream)
+{
+    (void)event;
+    (void)stream;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventSynchronize(CUevent event)
+{
+    (void)event;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuEventElapsedTime(float *ms, CUevent begin, CUevent end)
+{
+    (void)begin;
+    (void)end;
+    *ms = 1;
+    return CUDA_SUCCESS;
 }

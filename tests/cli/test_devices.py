@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""cuzk devices and --device, with a driver whose device is the host (tests/cuda/emulator)."""
+import os
+import harness
+from harness import read
+
+
+def driver(cuzk, fault=None):
+    """Environment in which the program finds that driver."""
+    env = {"LD_LIBRARY_PATH": os.path.join(cuzk.build, "tests", "cuda", "libcuda")}
+    if fault:
+        env["CUZK_EMULATED_FAULT"] = fault
+    return env
+
+
+def inputs(cuzk, curve="bn254"):
+    return [cuzk.circom(curve, "multiplier2", n) for n in ("circuit.zkey", "witness.wtns", "verification_key.json")]
+
+
+def test_list(cuzk):
+    r = cuzk.ok("devices", env=driver(cuzk))
+    assert "cuda:0: Emulated 0, 2.0 GiB (1.0 GiB free), compute capability 9.0, driver 13.0; self-test passed" in r.out, r
+    j = cuzk.ok("devices", "--json", env=driver(cuzk)).json()
+    assert len(j["devices"]) == 1 and j["devices"][0]["usable"] and j["no_device"] == "", j
+
+
+def test_proofs_verify(cuzk):
+    for curve in ("bn254", "bls12381"):
+        zkey, wtns, vkey = inputs(cuzk, curve)
+        r = cuzk.ok("prove", zkey, wtns, "p.json", "pub.json", "--device", "cuda:0", "--no-self-check", env=driver(cuzk))
+        assert "self-check" in r.out and r.out.rstrip().endswith("device cuda:0"), r
+        cuzk.ok("verify", vkey, "pub.json", "p.json")
+
+
+def test_bench(cuzk):
+    zkey, wtns, _ = inputs(cuzk)
+    r = cuzk.ok("bench", zkey, wtns, "--runs", "1", "--device", "cuda:0", env=driver(cuzk))
+    assert "quotient, H" in r.out, r
+
+
+def test_driver_is_left_alone(cuzk):
+    """Only what asks for a device opens the driver."""
+    zkey, wtns, _ = inputs(cuzk)
+    env = driver(cuzk, "init")
+    for args in (["help"], ["version"], ["inspect", zkey], ["prove", zkey, wtns, "p.json", "pub.json"],
+                 ["prove", zkey, wtns, "p.json", "pub.json", "--device", "cpu"]):
+        cuzk.ok(*args, env=env)
+    assert cuzk("devices", env=env).code < 0  # and this is how it would look
+
+
+def test_faults(cuzk):
+    """A device that is not there or at fault is named, and leaves no files."""
+    zkey, wtns, _ = inputs(cuzk)
+    for fault, text in (("none", "CUDA_ERROR_NO_DEVICE"), ("memory", "CUDA_ERROR_OUT_OF_MEMORY"),
+                        ("image", "cuModuleLoadData"), ("bit", "self-test: a transform on bn254 is wrong")):
+        r = cuzk.ok("devices", env=driver(cuzk, fault))
+        assert text in r.out and "passed" not in r.out, r
+        cuzk.fails(1, ['device "cuda:0"', text], "prove", zkey, wtns, "p.json", "pub.json", "--device", "cuda:0",
+                   env=driver(cuzk, fault))
+        assert cuzk.names() == []
+    cuzk.fails(1, 'device "cuda:1": opening CUDA device 1: the driver has 1 devices', "prove", zkey, wtns, "p.json",
+               "pub.json", "--device", "cuda:1", env=driver(cuzk))
+
+
+def test_broken_witness(cuzk):
+    zkey, wtns, _ = inputs(cuzk)
+    data = bytearray(read(wtns))
+    data[-1 - 31] ^= 1  # the last value
+    bad = cuzk.write("bad.wtns", data)
+    cuzk.fails(1, ["with sums from cuda:0", "does not verify"], "prove", zkey, bad, "p.json", "pub.json", "--device", "cuda:0",
+               env=driver(cuzk))
+    assert cuzk.names() == ["bad.wtns"]
+
+
+if __name__ == "__main__":
+    harness.main(globals())
