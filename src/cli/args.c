@@ -1,170 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Parsing of the command line against the table of commands, help, and suggestions for misspelt
- * words (edit distance). */
+/* Parsing of the command line against the table of commands. */
 #include "cli/cli.h"
 
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Options that every command takes. */
-static const cuzk_cli_option common_options[] = {
-    {"--threads", "-t", "N", "threads to use (default: one per processor this process may use)"},
-    {"--json", NULL, NULL, "print the result as one JSON object on stdout"},
-    {"--quiet", "-q", NULL, "print nothing but errors"},
-    {"--progress", NULL, NULL, "one line per stage on stderr, also when it is not a terminal"},
-    {"--verbose", "-v", NULL, "more facts; errors with status name and source position"},
-    {"--help", "-h", NULL, "help on this command"},
-    {NULL, NULL, NULL, NULL},
-};
-
-/* Levenshtein distance of two short words, at most `limit` + 1. */
-static unsigned edit_distance(const char *a, const char *b, unsigned limit)
-{
-    enum { WORD_MAX = 31 };
-    size_t n_a = strlen(a), n_b = strlen(b);
-    if (n_a > WORD_MAX || n_b > WORD_MAX) {
-        return limit + 1;
-    }
-    unsigned row[WORD_MAX + 1];
-    for (size_t j = 0; j <= n_b; j++) {
-        row[j] = (unsigned)j;
-    }
-    for (size_t i = 1; i <= n_a; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= n_b; j++) {
-            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            if (row[j] + 1 < best) {
-                best = row[j] + 1;
-            }
-            if (row[j - 1] + 1 < best) {
-                best = row[j - 1] + 1;
-            }
-            row[j] = best;
-        }
-    }
-    return row[n_b];
-}
-
-const char *cuzk_cli_nearest(const char *word, const char *const *list)
-{
-    size_t n = strlen(word);
-    unsigned limit = n <= 3 ? 1 : n <= 6 ? 2 : 3;
-    const char *nearest = NULL;
-    for (; *list != NULL; list++) {
-        unsigned d = edit_distance(word, *list, limit);
-        if (d <= limit) {
-            limit = d == 0 ? 0 : d - 1;
-            nearest = *list;
-        }
-    }
-    return nearest;
-}
-
-static const cuzk_cli_command *find_command(const char *name)
-{
-    for (const cuzk_cli_command *c = cuzk_cli_commands; c->name != NULL; c++) {
-        if (strcmp(c->name, name) == 0) {
-            return c;
-        }
-    }
-    return NULL;
-}
-
-/* The command of two words, such as "verify porep"; NULL when there is none. */
-static const cuzk_cli_command *find_command_of_two(const char *first, const char *second)
-{
-    size_t n = strlen(first);
-    for (const cuzk_cli_command *c = cuzk_cli_commands; c->name != NULL; c++) {
-        if (strncmp(c->name, first, n) == 0 && c->name[n] == ' ' &&
-            strcmp(c->name + n + 1, second) == 0) {
-            return c;
-        }
-    }
-    return NULL;
-}
-
-static int unknown_command(const char *word)
-{
-    enum { COMMANDS_MAX = 32 };
-    const char *names[COMMANDS_MAX + 1] = {NULL};
-    size_t n = 0;
-    for (const cuzk_cli_command *c = cuzk_cli_commands; c->name != NULL && n < COMMANDS_MAX; c++) {
-        names[n++] = c->name;
-    }
-    const char *nearest = cuzk_cli_nearest(word, names);
-    if (nearest != NULL) {
-        return cuzk_cli_usage(NULL, "\"%s\": unknown command; did you mean \"%s\"?", word, nearest);
-    }
-    return cuzk_cli_usage(NULL, "\"%s\": unknown command", word);
-}
-
-static void print_options(const cuzk_cli_option *options)
-{
-    for (const cuzk_cli_option *o = options; o != NULL && o->name != NULL; o++) {
-        char left[64];
-        snprintf(left, sizeof left, "%s%s%s%s%s", o->alias != NULL ? o->alias : "",
-                 o->alias != NULL ? ", " : "", o->name, o->value != NULL ? " " : "",
-                 o->value != NULL ? o->value : "");
-        printf("  %-24s %s\n", left, o->help);
-    }
-}
-
-static void print_command_help(const cuzk_cli_command *c)
-{
-    printf("usage: cuzk %s%s%s [options]\n\n%s\n", c->name, c->args[0] != '\0' ? " " : "", c->args,
-           c->summary);
-    if (c->details != NULL) {
-        printf("\n%s\n", c->details);
-    }
-    printf("\noptions:\n");
-    print_options(c->options);
-    print_options(common_options);
-    printf("\nexit codes: 0 success, 1 invalid or failed, 2 usage\n");
-}
-
-static void print_help(void)
-{
-    enum { WIDTH = 36 }; /* of the first column */
-    printf("usage: cuzk COMMAND [arguments] [options]\n\n"
-           "Groth16 proofs on BN254 and BLS12-381 from circom and bellperson files.\n\n"
-           "commands:\n");
-    for (const cuzk_cli_command *c = cuzk_cli_commands; c->name != NULL; c++) {
-        char left[64];
-        snprintf(left, sizeof left, "%s %s", c->name, c->args);
-        if (strlen(left) > WIDTH) {
-            printf("  %s\n  %-*s %s\n", left, WIDTH, "", c->summary);
-        } else {
-            printf("  %-*s %s\n", WIDTH, left, c->summary);
-        }
-    }
-    printf("\noptions of every command, in front of it or behind:\n");
-    print_options(common_options);
-    printf("\nexit codes: 0 success, 1 invalid or failed, 2 usage\n"
-           "\"cuzk help COMMAND\" tells more.\n");
-}
-
-int cuzk_cli_help(cuzk_cli_args *args)
-{
-    if (args->n_positional == 0) {
-        print_help();
-        return CUZK_EXIT_OK;
-    }
-    const char *first = args->positional[0];
-    const char *second = args->n_positional > 1 ? args->positional[1] : "";
-    const cuzk_cli_command *c =
-        args->n_positional > 1 ? find_command_of_two(first, second) : find_command(first);
-    if (c == NULL) {
-        char word[80];
-        snprintf(word, sizeof word, "%.38s%s%.38s", first, second[0] != '\0' ? " " : "", second);
-        return unknown_command(word);
-    }
-    print_command_help(c);
-    return CUZK_EXIT_OK;
-}
 
 const char *cuzk_cli_value(const cuzk_cli_args *args, const char *name)
 {
@@ -272,7 +113,7 @@ static int unknown_option(const cuzk_cli_args *args, const char *text)
         return cuzk_cli_usage(args, "\"%s\": belongs behind the command", text);
     }
     const cuzk_cli_option *lists[2] = {args->command != NULL ? args->command->options : NULL,
-                                       common_options};
+                                       cuzk_cli_common_options};
     for (int i = 0; i < 2; i++) {
         for (const cuzk_cli_option *o = lists[i]; o != NULL && o->name != NULL; o++) {
             names[n++] = o->name;
@@ -288,7 +129,7 @@ static int unknown_option(const cuzk_cli_args *args, const char *text)
 static int set_common(cuzk_cli_args *args, const cuzk_cli_option *o, const char *value, bool *help)
 {
     enum { THREADS_MAX = 1024 };
-    switch (o - common_options) {
+    switch (o - cuzk_cli_common_options) {
     case 0:
         return cuzk_cli_number(args, &args->n_threads, o->name, value, 1, THREADS_MAX)
                    ? CUZK_EXIT_OK
@@ -319,7 +160,8 @@ static int parse_option(cuzk_cli_args *args, int argc, const char *const *argv, 
     const char *attached;
     const cuzk_cli_option *own =
         find_option(args->command != NULL ? args->command->options : NULL, text, &attached);
-    const cuzk_cli_option *o = own != NULL ? own : find_option(common_options, text, &attached);
+    const cuzk_cli_option *o =
+        own != NULL ? own : find_option(cuzk_cli_common_options, text, &attached);
     if (o == NULL) {
         return unknown_option(args, text);
     }
@@ -353,14 +195,14 @@ static int take_command(cuzk_cli_args *args, int argc, const char *const *argv, 
 {
     const char *word = argv[*i];
     if (*i + 1 < argc) {
-        args->command = find_command_of_two(word, argv[*i + 1]);
+        args->command = cuzk_cli_find_command_of_two(word, argv[*i + 1]);
     }
     if (args->command != NULL) {
         (*i)++;
         return CUZK_EXIT_OK;
     }
-    args->command = find_command(strcmp(word, "--version") == 0 ? "version" : word);
-    return args->command != NULL ? CUZK_EXIT_OK : unknown_command(word);
+    args->command = cuzk_cli_find_command(strcmp(word, "--version") == 0 ? "version" : word);
+    return args->command != NULL ? CUZK_EXIT_OK : cuzk_cli_unknown_command(word);
 }
 
 /* positional: room for argc words. */
@@ -412,11 +254,11 @@ static int run(cuzk_cli_args *args, bool help)
         return cuzk_cli_usage(NULL, "no command given");
     }
     if (c == NULL) {
-        print_help();
+        cuzk_cli_print_help();
         return CUZK_EXIT_OK;
     }
     if (help) {
-        print_command_help(c);
+        cuzk_cli_print_command_help(c);
         return CUZK_EXIT_OK;
     }
     if (args->n_positional < c->n_args_min || args->n_positional > c->n_args_max) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Contracts inside the command line: the table of commands, parsed arguments, output.
  *
- * The program uses the library through cuzk.h and cuzk_filecoin.h only. Every command is one row of a table from which
- * parsing, --help, and the check of docs/cli.md are made. Exit codes: 0 success, 1 invalid or
- * failed, 2 usage. */
+ * The program uses the library through cuzk.h and cuzk_filecoin.h only. Every command is one row of
+ * a table from which parsing, --help, and the check of docs/cli.md are made. Exit codes: 0 success,
+ * 1 invalid or failed, 2 usage. */
 #ifndef CUZK_CLI_CLI_H
 #define CUZK_CLI_CLI_H
 
@@ -63,6 +63,20 @@ int cuzk_cli_main(int argc, const char *const *argv);
 /** The value of an option of the command: NULL when it was not given, "" for a flag. The name must
  *  be in the command's table. */
 const char *cuzk_cli_value(const cuzk_cli_args *args, const char *name);
+
+/* Options that every command takes; ends with a NULL name. */
+extern const cuzk_cli_option cuzk_cli_common_options[];
+
+/** The command of that name, or of two words such as "verify porep". NULL when there is none. */
+const cuzk_cli_command *cuzk_cli_find_command(const char *name);
+const cuzk_cli_command *cuzk_cli_find_command_of_two(const char *first, const char *second);
+
+/** A usage error about a word that is no command, with the nearest one. Returns CUZK_EXIT_USAGE. */
+int cuzk_cli_unknown_command(const char *word);
+
+/** Print the general help / the help on one command to stdout. */
+void cuzk_cli_print_help(void);
+void cuzk_cli_print_command_help(const cuzk_cli_command *c);
 
 /** The word of a NULL-terminated list that is nearest to `word`, or NULL when none is near. */
 const char *cuzk_cli_nearest(const char *word, const char *const *list);
