@@ -6,7 +6,7 @@
 #include "base/blake2b.h"
 #include "filecoin/circuit_get.h"
 
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,6 +60,19 @@ static cuzk_status find_file(char **out, const char *path, const cuzk_registered
             return CUZK_OK;
         }
         free(test);
+    }
+    if (access(network, F_OK) != 0) {
+        char id[CUZK_CIRCUIT_ID_MAX];
+        bool published = cuzk_param_published_get(proof->kind, proof->sector, file) != NULL;
+        cuzk_status status = CUZK_FAIL(
+            err, CUZK_E_FILE,
+            published ? "opening \"%s\": %s (\"cuzk params fetch %s\" fetches it; "
+                        "FIL_PROOFS_PARAMETER_CACHE names another folder)"
+                      : "opening \"%s\": %s (the network has none for %s; \"cuzk params setup\" "
+                        "makes some for tests)",
+            network, strerror(errno), cuzk_circuit_id(id, proof->kind, proof->sector));
+        free(network);
+        return status;
     }
     *out = network;
     return CUZK_OK;

@@ -42,7 +42,7 @@ static const cuzk_cli_option verify_options[] = {
     }
 #define OPTIONS_OF_EVERY_KIND                                                                      \
     {"--registered-proof", NULL, "N", "the chain's number of the proof"},                          \
-        {"--sector-size", NULL, "SIZE", "to compare with it; or a test size: \"4KiB\", \"8m\""},   \
+        {"--sector-size", NULL, "SIZE", "to compare with it; or a test size: \"4KiB\", \"16k\""},  \
         {"--miner-id", NULL, "N", "actor number, or its address f0..., t0..."},                    \
     {                                                                                              \
         "--sector-number", NULL, "N", "of the sector"                                              \
@@ -169,15 +169,15 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      "VANILLA: a commit-phase-1 output, bare or in Curio's envelope; it holds all that is needed.\n"
      "Fields that are given must agree with it.\n" PROVE_FILECOIN_DETAILS,
      1, 1, prove_porep_options, cuzk_cli_prove_porep, "the proof is written"},
-    {"prove snap", "VANILLA...", "the same for a sector update (SnapDeals)",
+    {"prove snap", "VANILLA...", "make a Filecoin proof of a sector update (SnapDeals)",
      "VANILLA: bincode, one file a partition, or a JSON array of base64 "
      "strings.\n" PROVE_FILECOIN_DETAILS,
      1, 20000, prove_snap_options, cuzk_cli_prove_snap, "the proof is written"},
-    {"prove window", "VANILLA...", "the same for a Window PoSt",
+    {"prove window", "VANILLA...", "make a Filecoin Window PoSt",
      "VANILLA: bincode, one file a sector, or a JSON array of base64 strings; their order "
      "counts.\n" PROVE_FILECOIN_DETAILS,
      1, 20000, prove_window_options, cuzk_cli_prove_window, "the proof is written"},
-    {"prove winning", "VANILLA", "the same for a Winning PoSt",
+    {"prove winning", "VANILLA", "make a Filecoin Winning PoSt",
      "VANILLA: bincode, or a JSON array of one base64 string.\n" PROVE_FILECOIN_DETAILS, 1, 1,
      prove_winning_options, cuzk_cli_prove_winning, "the proof is written"},
     {"verify", "VKEY PUBLIC PROOF [PUBLIC PROOF]...", "check proofs",
@@ -187,14 +187,16 @@ const cuzk_cli_command cuzk_cli_commands[] = {
     {"verify porep", "PROOF", "check a Filecoin proof of replication from chain-side data",
      VERIFY_FILECOIN_DETAILS, 1, 1, verify_porep_options, cuzk_cli_verify_porep,
      "the exit code tells the result"},
-    {"verify snap", "PROOF", "the same for a sector update (SnapDeals)", VERIFY_FILECOIN_DETAILS, 1,
-     1, verify_snap_options, cuzk_cli_verify_snap, "the exit code tells the result"},
-    {"verify window", "PROOF", "the same for a Window PoSt",
+    {"verify snap", "PROOF", "check a Filecoin proof of a sector update from chain-side data",
+     VERIFY_FILECOIN_DETAILS, 1, 1, verify_snap_options, cuzk_cli_verify_snap,
+     "the exit code tells the result"},
+    {"verify window", "PROOF", "check a Filecoin Window PoSt from chain-side data",
      VERIFY_FILECOIN_DETAILS
      "\nSeveral sectors: \"sectors\": [{\"sector_number\": N, \"comm_r\": HEX}, ...] in that file.",
      1, 1, verify_window_options, cuzk_cli_verify_window, "the exit code tells the result"},
-    {"verify winning", "PROOF", "the same for a Winning PoSt", VERIFY_FILECOIN_DETAILS, 1, 1,
-     verify_winning_options, cuzk_cli_verify_winning, "the exit code tells the result"},
+    {"verify winning", "PROOF", "check a Filecoin Winning PoSt from chain-side data",
+     VERIFY_FILECOIN_DETAILS, 1, 1, verify_winning_options, cuzk_cli_verify_winning,
+     "the exit code tells the result"},
     {"setup", "CIRCUIT [KEY]", "make keys for a circuit from fresh randomness",
      "CIRCUIT is a .r1cs, KEY the .zkey to write. The secret values are wiped, but whoever runs\n"
      "this could have kept them and forge proofs: keys for real use come from a ceremony.",

@@ -47,13 +47,13 @@ static int teardown(void **state)
     return 0;
 }
 
-static bool make_parameters(cuzk_filecoin_kind kind)
+static bool make_parameters(cuzk_filecoin_kind kind, const char *sector_size)
 {
     cuzk_filecoin_setup_options options = CUZK_FILECOIN_SETUP_OPTIONS_INIT;
     options.trapdoor.data = CASE_TRAPDOOR;
     options.trapdoor.n_bytes = strlen(CASE_TRAPDOOR);
     bool made = false;
-    assert_ok(cuzk_filecoin_setup(ctx, &made, kind, "2KiB", &options, &err));
+    assert_ok(cuzk_filecoin_setup(ctx, &made, kind, sector_size, &options, &err));
     return made;
 }
 
@@ -154,15 +154,15 @@ static void assert_golden_proof(const filecoin_case *c, const cuzk_filecoin_key 
 }
 
 /* Cases of one kind, under parameters that are made first and removed again. */
-static void golden_cases(const char *const *names, unsigned n)
+static void golden_cases(const char *sector_size, const char *const *names, unsigned n)
 {
     cuzk_filecoin_key *key = NULL;
     char vk_path[1024];
     for (unsigned i = 0; i < n; i++) {
         filecoin_case c = case_open(names[i]);
         if (i == 0) {
-            assert_true(make_parameters(c.kind));
-            assert_false(make_parameters(c.kind));
+            assert_true(make_parameters(c.kind, sector_size));
+            assert_false(make_parameters(c.kind, sector_size));
             job j = job_open(&c);
             job_add_files(&j);
             key = open_key(j.request);
@@ -186,8 +186,8 @@ static void test_golden_post(void **state)
     static const char *const window[] = {"window-2k-1sectors-3", "vector-window-2k",
                                          "window-2k-3sectors-4"};
     static const char *const winning[] = {"winning-2k-5", "vector-winning-2k"};
-    golden_cases(window, 3);
-    golden_cases(winning, getenv("CUZK_NIGHTLY") != NULL ? 2 : 1);
+    golden_cases("2KiB", window, 3);
+    golden_cases("2KiB", winning, getenv("CUZK_NIGHTLY") != NULL ? 2 : 1);
 }
 
 static void test_golden_porep_and_update(void **state)
@@ -196,14 +196,21 @@ static void test_golden_porep_and_update(void **state)
     static const char *const porep[] = {"porep-2k-1", "porep-2k-synth-20", "porep-2k-v1-21",
                                         "vector-porep-2k"};
     static const char *const update[] = {"update-2k-6", "vector-update-2k"};
+    static const char *const porep_8m[] = {"porep-8m-2"};
     if (getenv("CUZK_NIGHTLY") == NULL) {
         print_message("skipped: CUZK_NIGHTLY is not set\n");
         skip();
     }
-    golden_cases(update, 2);
+    golden_cases("2KiB", update, 2);
     empty_folder();
-    golden_cases(porep, 4);
+    golden_cases("2KiB", porep, 4);
     empty_folder();
+    if (cuzk_test_fixture_exists("cases/porep-8m-2/proof.bin")) {
+        golden_cases("8MiB", porep_8m, 1);
+        empty_folder();
+    } else {
+        print_message("skipped: no case porep-8m-2\n");
+    }
 }
 
 /* ---- a Window PoSt in all its parts ---------------------------------------------------------- */
@@ -217,7 +224,7 @@ typedef struct {
 static window window_open(void)
 {
     window w = {.c = case_open("window-2k-3sectors-4")};
-    make_parameters(w.c.kind);
+    make_parameters(w.c.kind, "2KiB");
     w.j = job_open(&w.c);
     w.key = open_key(w.j.request);
     return w;
