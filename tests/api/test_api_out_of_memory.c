@@ -3,7 +3,7 @@
  * sanitizer build tells), no file is left behind, and the next call works. Calls that read JSON are
  * left out: the parser underneath takes memory for granted. */
 #include "alloc_fail.h"
-#include "api_test.h"
+#include "filecoin_case.h"
 
 #include <dirent.h>
 #include <unistd.h>
@@ -13,6 +13,9 @@ static circuit c;
 static cuzk_ctx *ctx;
 static cuzk_key *key;
 static char folder[] = "/tmp/cuzk-test-XXXXXX";
+static filecoin_case window;
+static cuzk_fixture vanilla[CASE_SECTORS_MAX];
+static char *window_vk;
 static char zkey_path[64], r1cs_path[64], out_path[64], vk_path[64];
 
 static void write_file(const char *path, const cuzk_fixture *f)
@@ -49,6 +52,14 @@ static int set_up(void **state)
     options.n_threads = 2;
     assert_ok(cuzk_ctx_create(&ctx, &options, &err));
     assert_ok(cuzk_key_open_file(ctx, &key, zkey_path, NULL, &err));
+    window = case_open("window-2k-3sectors-4");
+    window_vk = case_vk_path(&window);
+    for (unsigned i = 0; i < window.n_sectors; i++) {
+        char name[128];
+        char file[32];
+        snprintf(file, sizeof file, "vanilla-%u.bincode", i);
+        vanilla[i] = cuzk_test_fixture(case_path(name, window.name, file));
+    }
     return 0;
 }
 
@@ -61,6 +72,11 @@ static int tear_down(void **state)
     unlink(r1cs_path);
     rmdir(folder);
     circuit_close(&c);
+    for (unsigned i = 0; i < window.n_sectors; i++) {
+        cuzk_test_fixture_free(&vanilla[i]);
+    }
+    free(window_vk);
+    case_close(&window);
     return 0;
 }
 
@@ -151,6 +167,50 @@ static cuzk_status call_check(void)
     return cuzk_check_file(ctx, zkey_path, &options, no_report, NULL, &err);
 }
 
+/* A request of the case's fields, with its sectors or its vanilla proofs. */
+static cuzk_status make_request(cuzk_filecoin_request **r, bool with_vanilla)
+{
+    cuzk_status status = cuzk_filecoin_request_create(r, window.kind, &err);
+    for (unsigned i = 0; i < window.n_fields && status == CUZK_OK; i++) {
+        status = cuzk_filecoin_request_set(*r, window.fields[i].name, window.fields[i].text, &err);
+    }
+    for (unsigned i = 0; i < window.n_sectors && status == CUZK_OK; i++) {
+        status = with_vanilla
+                     ? cuzk_filecoin_request_add_vanilla(*r, vanilla[i].data, vanilla[i].size, &err)
+                     : cuzk_filecoin_request_add_sector(*r, window.sector_ids[i], window.comm_r[i],
+                                                        &err);
+    }
+    return status;
+}
+
+static cuzk_status call_filecoin_check(void)
+{
+    cuzk_filecoin_request *r = NULL;
+    cuzk_status status = make_request(&r, true);
+    if (status == CUZK_OK) {
+        status = cuzk_filecoin_check(ctx, r, &err);
+    }
+    cuzk_filecoin_request_destroy(r);
+    return status;
+}
+
+static cuzk_status call_filecoin_verify(void)
+{
+    cuzk_filecoin_request *r = NULL;
+    cuzk_vkey *vkey = NULL;
+    cuzk_status status = make_request(&r, false);
+    if (status == CUZK_OK) {
+        status = cuzk_filecoin_vkey_open_file(ctx, &vkey, r, window_vk, true, &err);
+    }
+    if (status == CUZK_OK) {
+        status =
+            cuzk_filecoin_verify(ctx, NULL, vkey, r, window.proof.data, window.proof.size, &err);
+    }
+    cuzk_vkey_close(vkey);
+    cuzk_filecoin_request_destroy(r);
+    return status;
+}
+
 static const struct {
     const char *name;
     cuzk_status (*call)(void);
@@ -164,6 +224,8 @@ static const struct {
     {"cuzk_check_witness", call_check_witness},
     {"cuzk_inspect_file", call_inspect},
     {"cuzk_check_file", call_check},
+    {"cuzk_filecoin_check", call_filecoin_check},
+    {"cuzk_filecoin_verify", call_filecoin_verify},
 };
 
 static void test_each_allocation_fails(void **state)
