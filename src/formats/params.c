@@ -2,6 +2,7 @@
 #include "formats/params.h"
 
 #include "base/bytes.h"
+#include "curve/encoding_batch.h"
 #include "formats/points.h"
 #include "formats/test_key.h"
 
@@ -175,6 +176,20 @@ cuzk_status cuzk_params_check(const cuzk_params *params, cuzk_pool *pool,
     return status;
 }
 
+/* n finite points. */
+static void encode_points(const cuzk_curve *curve, const cuzk_group *g, uint8_t *out,
+                          const uint8_t *points, size_t n)
+{
+    cuzk_encode_batch_fn encode = cuzk_encode_batch_get(curve->id, g->id);
+    size_t done = encode == NULL ? 0 : n - n % 8;
+    if (done > 0) {
+        encode(out, points, done);
+    }
+    for (size_t k = done; k < n; k++) {
+        g->encode(out + k * g->affine_bytes, points + k * g->affine_bytes, CUZK_POINT_UNCOMPRESSED);
+    }
+}
+
 static cuzk_status write_array(FILE *f, const cuzk_curve *curve, cuzk_params_array array,
                                const void *points, uint32_t n, cuzk_error *err)
 {
@@ -184,13 +199,13 @@ static cuzk_status write_array(FILE *f, const cuzk_curve *curve, cuzk_params_arr
     fwrite(buffer, 1, 4, f);
     for (uint64_t i = 0; i < n; i += WRITE_POINTS) {
         uint64_t batch = n - i < WRITE_POINTS ? n - i : WRITE_POINTS;
+        const uint8_t *p = (const uint8_t *)points + i * g->affine_bytes;
         for (uint64_t k = 0; k < batch; k++) {
-            const uint8_t *p = (const uint8_t *)points + (i + k) * g->affine_bytes;
-            CUZK_FAIL_IF(g->affine_is_infinity(p), err, CUZK_E_ARGUMENT,
+            CUZK_FAIL_IF(g->affine_is_infinity(p + k * g->affine_bytes), err, CUZK_E_ARGUMENT,
                          "writing params, array %s: point %" PRIu64 " is at infinity",
                          cuzk_params_array_name(array), i + k);
-            g->encode(buffer + k * g->affine_bytes, p, CUZK_POINT_UNCOMPRESSED);
         }
+        encode_points(curve, g, buffer, p, (size_t)batch);
         if (fwrite(buffer, g->affine_bytes, (size_t)batch, f) != batch) {
             return CUZK_FAIL(err, CUZK_E_FILE,
                              "writing params, array %s: write error at point %" PRIu64,

@@ -2,7 +2,7 @@
 #include "formats/points.h"
 
 #include "base/bytes.h"
-#include "curve/decode_batch.h"
+#include "curve/encoding_batch.h"
 
 #include <inttypes.h>
 #include <stdatomic.h>

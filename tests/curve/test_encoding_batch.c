@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Points decoded eight at a time against the same points one by one; one that is not valid, in any
- * lane and of any kind, refuses the batch. */
-#include "curve/decode_batch.h"
+/* Points decoded and encoded eight at a time against the same points one by one; one that is not
+ * valid, in any lane and of any kind, refuses a batch. */
+#include "curve/encoding_batch.h"
 
 #include "base/bytes.h"
 
@@ -53,6 +53,8 @@ static cuzk_decode_batch_fn batch_or_skip(cuzk_group_id id)
     bool has_lanes = cuzk_cpu_path_get() >= CUZK_CPU_IFMA;
     assert_int_equal(f != NULL, has_lanes);
     assert_null(cuzk_decode_batch_get(CUZK_CURVE_BN254, id));
+    assert_null(cuzk_encode_batch_get(CUZK_CURVE_BN254, id));
+    assert_int_equal(cuzk_encode_batch_get(CUZK_CURVE_BLS12_381, id) != NULL, has_lanes);
     if (f == NULL) {
         skip();
     }
@@ -71,6 +73,12 @@ static void test_valid(void **state)
             memcpy(in + shift, encoded[id], POINTS * bytes);
             memset(out, 0xa5, sizeof out);
             assert_true(f(out + (7 - shift), in + shift, POINTS));
+            uint8_t again[POINTS * BYTES_MAX + 1];
+            memset(again, 0xa5, sizeof again);
+            cuzk_encode_batch_get(CUZK_CURVE_BLS12_381, (cuzk_group_id)id)(again, out + (7 - shift),
+                                                                           POINTS);
+            assert_memory_equal(again, encoded[id], POINTS * bytes);
+            assert_int_equal(again[POINTS * bytes], 0xa5);
             for (size_t i = 0; i < POINTS; i++) {
                 assert_memory_equal(out + (7 - shift) + i * bytes, affine[id][i], bytes);
             }
