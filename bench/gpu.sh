@@ -37,6 +37,13 @@ step_tests() {
     for t in "${tests[@]}"; do
         run "$t" 150 "$build/tests/cuda/$t"
     done
+    local circuit=tests/fixtures/circom/bn254/multiplier2
+    run devices 60 "$build/cuzk" devices
+    cat "$out/devices.log"
+    run prove 60 "$build/cuzk" prove "$circuit/circuit.zkey" "$circuit/witness.wtns" \
+        "$out/proof.json" "$out/public.json" --device cuda:0 --allow-test-key
+    run verify 60 "$build/cuzk" verify "$circuit/verification_key.json" "$out/public.json" \
+        "$out/proof.json"
 }
 
 # The kernels' small inputs are those of the emulated tests.
