@@ -142,7 +142,7 @@ def test_prove_window(cuzk):
     assert len(read(cuzk.path("proof.bin"))) == 384
     cuzk.ok("verify", "window", "proof.bin", "--request", request, *more, env=env)
     array = cuzk.write_json("all.json", [base64.b64encode(read(f)).decode() for f in files])
-    for form, name in (("hex", "proof.txt"), ("base64", "proof.txt"), ("json", "proof.json"), ("raw", "proof.bin")):
+    for form, name in (("base64", "proof.txt"), ("json", "proof.json")):
         j = cuzk.ok("prove", "window", array, "--request", request, "--format", form, "--json", *more, env=env).json()
         assert j["proof"] == name and j["partitions"] == 2 and j["test_key"] is True and "witness" in j["stages"], j
         cuzk.ok("verify", "window", name, "--request", request, *more, env=env)
@@ -190,6 +190,25 @@ def test_porep_without_parameters(cuzk):
     cuzk.fails(1, "comm_r", "prove", "porep", cuzk.write_json("broken.json", broken), env=env)
     cut = cuzk.write("cut.json", read(c1)[:5000])
     cuzk.fails(1, ['cut.json": commit-phase-1 output: ', "offset 5000"], "prove", "porep", cut, env=env)
+
+
+def test_sectors_that_never_existed(cuzk):
+    """gen-vanilla's files are what prove takes: at 32GiB up to the parameters, at 2KiB to the proof."""
+    env = {"FIL_PROOFS_PARAMETER_CACHE": cuzk.scratch}
+    for kind, circuit in (("porep", "porep-32g"), ("snap", "snap-32g"), ("window", "wpost-32g"), ("winning", "winning-32g")):
+        cuzk.ok("gen-vanilla", kind, "v.json", "--sector-size", "32GiB", "--request", "r.json")
+        cuzk.fails(1, ["No such file", '"cuzk params fetch %s" fetches it' % circuit], "prove", kind, "v.json",
+                   "--request", "r.json", env=env)
+        request = json.loads(read(cuzk.path("r.json")))
+        field, text = {"porep": ("comm_d", "comm_d of the vanilla proof is"), "snap": ("comm_r_new", "comm_r_new is 00000000"),
+                       }.get(kind, ("randomness", "challenge 0: the leaf's index is"))
+        request[field] = "00" * 32
+        cuzk.fails(1, text, "prove", kind, "v.json", "--request",
+                   cuzk.write_json("wrong.json", request), env=env)
+    cuzk.ok("gen-vanilla", "window", "v.json", "--sector-size", "2KiB", "--sectors", "2", "--request", "r.json")
+    cuzk.ok("params", "setup", "window", "2KiB", env=env)
+    cuzk.ok("prove", "window", "v.json", "--request", "r.json", "--allow-test-key", env=env)
+    cuzk.ok("verify", "window", "proof.bin", "--request", "r.json", "--allow-test-key", env=env)
 
 
 def test_two_words(cuzk):
