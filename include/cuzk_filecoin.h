@@ -86,9 +86,10 @@ CUZK_API cuzk_status cuzk_filecoin_request_add_vanilla(cuzk_filecoin_request *re
                                                        const void *data, size_t n_bytes,
                                                        cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Number of circuits (partitions, 192 bytes of proof each) that a proof of the request has.
- * Errors: E_ARGUMENT, E_FORMAT, E_UNSUPPORTED, E_MISMATCH: a field is missing or fields contradict
- * each other; registered_proof is not known or not of that sector size. */
+/** Number of circuits (partitions, 192 bytes of proof each) that a proof of the request has. The
+ *  sectors of a PoSt must be set: vanilla proofs are not looked into here. Errors: E_ARGUMENT,
+ *  E_FORMAT, E_UNSUPPORTED, E_MISMATCH: a field is missing or fields contradict each other;
+ *  registered_proof is not known or not of that sector size. */
 CUZK_API cuzk_status cuzk_filecoin_request_partitions(unsigned *n_partitions,
                                                       const cuzk_filecoin_request *request,
                                                       cuzk_error *err) CUZK_WARN_UNUSED;
