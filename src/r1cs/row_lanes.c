@@ -305,8 +305,10 @@ static void finish(lanes *x, row_sum *a, cuzk_fr *out)
 /* False when a variable is a bit in one copy and a field value in another. */
 static bool long_row(lanes *x, uint64_t begin, uint64_t end, cuzk_fr *out)
 {
-    row_sum a = {.low = 0};
+    row_sum a; /* columns are cleared when the first product comes */
     frx8_set_zero(&a.sum);
+    a.low = a.high = 0;
+    a.n_added = a.n_wide = 0;
     for (uint64_t t = begin; t < end; t++) {
         uint32_t var = x->rows->var[t], code = x->rows->code[t];
         const cuzk_row_coef *c = &x->g->coefs[code];
