@@ -93,9 +93,11 @@ cuzk_status cuzk_circuit_witness(cuzk_witness **out, const cuzk_shape *shape, si
     cuzk_cs_witness_begin(&head, w, 0, 1);
     write_head(&head, ctx);
     cuzk_cs_witness_end(&head);
-    size_t n_groups = (p.block->n_copies + group - 1) / group;
-    cuzk_pool_for(pool, n_groups, write_group, &p);
-    if (head.var != p.block->first_aux || head.input != p.block->first_input || p.misplaced) {
+    bool fits = head.var == block->first_aux && head.input == block->first_input;
+    if (fits) {
+        cuzk_pool_for(pool, (n_parts + group - 1) / group, write_group, &p);
+    }
+    if (!fits || p.misplaced) {
         cuzk_witness_destroy(w);
         return CUZK_FAIL(
             err, CUZK_E_MISMATCH,

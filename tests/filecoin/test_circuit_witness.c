@@ -5,6 +5,7 @@
 #include "filecoin/circuit_porep.h"
 #include "filecoin/circuit_post.h"
 #include "filecoin/circuit_update.h"
+#include "filecoin/synthetic.h"
 #include "gadget/support.h"
 #include "golden_case.h"
 #include "r1cs/satisfy.h"
@@ -173,6 +174,59 @@ static void update_case(const char *name)
     cuzk_test_fixture_free(&f);
 }
 
+/* ---- sectors that never existed: sizes without golden cases ---------------------------------- */
+
+static void expect_satisfied(cuzk_shape *s, cuzk_witness *w)
+{
+    cuzk_error err = {0};
+    assert_ok(cuzk_shape_check_witness(s, w, NULL, pools[1], &err), &err);
+    cuzk_witness_destroy(w);
+    cuzk_shape_destroy(s);
+}
+
+static void synthetic_case(const char *size)
+{
+    cuzk_error err = {0};
+    const cuzk_sector *sector = cuzk_sector_by_name(size, strlen(size));
+    cuzk_synthetic_params params = {.seed = 7, .miner_id = 1000, .n_sectors = 1};
+    static const uint64_t numbers[] = {[CUZK_PROOF_POREP] = 5,
+                                       [CUZK_PROOF_WINDOW] = 10,
+                                       [CUZK_PROOF_WINNING] = 0,
+                                       [CUZK_PROOF_UPDATE] = 0};
+    for (int kind = CUZK_PROOF_POREP; kind <= CUZK_PROOF_WINNING; kind++) {
+        cuzk_shape *s = NULL;
+        cuzk_witness *w = NULL;
+        assert_ok(
+            cuzk_registered_proof_get(&params.proof, (cuzk_proof_kind)kind, numbers[kind], &err),
+            &err);
+        assert_ok(cuzk_registered_proof_resize(&params.proof, sector, &err), &err);
+        if (kind == CUZK_PROOF_POREP) {
+            cuzk_porep_vanilla v;
+            assert_ok(cuzk_porep_circuit_shape(&s, sector, &err), &err);
+            assert_ok(cuzk_synthetic_porep(&v, &params, &err), &err);
+            unsigned last = v.shape.partitions - 1;
+            assert_ok(cuzk_porep_circuit_witness(&w, s, &v, last, pools[1], &err), &err);
+            cuzk_porep_vanilla_clear(&v);
+        } else if (kind == CUZK_PROOF_UPDATE) {
+            cuzk_update_vanilla v;
+            cuzk_update_statement st;
+            assert_ok(cuzk_update_circuit_shape(&s, sector, &err), &err);
+            assert_ok(cuzk_synthetic_update(&v, &st, &params, &err), &err);
+            unsigned last = v.shape.partitions - 1;
+            assert_ok(cuzk_update_circuit_witness(&w, s, &v, &st, last, pools[1], &err), &err);
+            cuzk_update_vanilla_clear(&v);
+        } else {
+            cuzk_post_vanilla v;
+            uint8_t randomness[32];
+            assert_ok(cuzk_post_circuit_shape(&s, (cuzk_proof_kind)kind, sector, &err), &err);
+            assert_ok(cuzk_synthetic_post(&v, randomness, &params, &err), &err);
+            assert_ok(cuzk_post_circuit_witness(&w, s, &v, pools[1], &err), &err);
+            cuzk_post_vanilla_clear(&v);
+        }
+        expect_satisfied(s, w);
+    }
+}
+
 /* ---- tests ----------------------------------------------------------------------------------- */
 
 /* The cases of a list ended by NULL; those that are not at hand are named and left out. */
@@ -230,7 +284,7 @@ static void test_other_circuits(void **state)
         cuzk_shape *s = NULL;
         const cuzk_sector *sector = cuzk_sector_by_name(sizes[i], strlen(sizes[i]));
         assert_int_equal(cuzk_post_circuit_shape(&s, CUZK_PROOF_WINNING, sector, NULL), CUZK_OK);
-        assert_int_equal(cuzk_post_circuit_witness(&w, s, &winning, pools[1], &err),
+        assert_int_equal(cuzk_post_circuit_witness(&w, s, &winning, pools[0], &err),
                          CUZK_E_MISMATCH);
         assert_non_null(strstr(err.text, "not that of the proof"));
         cuzk_shape_destroy(s);
@@ -238,9 +292,9 @@ static void test_other_circuits(void **state)
         assert_int_equal(
             cuzk_post_circuit_shape(&s, CUZK_PROOF_WINDOW, i < 2 ? sector : small, NULL), CUZK_OK);
         cuzk_error_clear(&err);
-        assert_int_equal(cuzk_porep_circuit_witness(&w, s, &porep, 0, pools[1], &err),
+        assert_int_equal(cuzk_porep_circuit_witness(&w, s, &porep, 0, pools[0], &err),
                          CUZK_E_MISMATCH);
-        assert_int_equal(cuzk_post_circuit_witness(&w, s, &winning, pools[1], NULL),
+        assert_int_equal(cuzk_post_circuit_witness(&w, s, &winning, pools[0], NULL),
                          CUZK_E_MISMATCH);
         cuzk_shape_destroy(s);
     }
@@ -250,14 +304,19 @@ static void test_other_circuits(void **state)
     cuzk_test_fixture_free(&piece);
 }
 
-/* Larger inputs: minutes. */
-static void test_nightly(void **state)
+static void skip_unless_nightly(void)
 {
-    (void)state;
     if (getenv("CUZK_NIGHTLY") == NULL) {
         print_message("skipped: CUZK_NIGHTLY is not set\n");
         skip();
     }
+}
+
+/* Larger cases: minutes. */
+static void test_nightly(void **state)
+{
+    (void)state;
+    skip_unless_nightly();
     run_cases(porep_case, (const char *const[]){"porep-2k-1", "porep-2k-synth-20", "porep-2k-v1-21",
                                                 "porep-2k-ni-22", "porep-4k-13", "porep-16k-11",
                                                 "porep-32k-12", "porep-8m-2", NULL});
@@ -265,12 +324,24 @@ static void test_nightly(void **state)
               (const char *const[]){"update-16k-14", "update-32k-15", "update-8m-25", NULL});
 }
 
+/* The largest circuits, satisfied. */
+static void test_nightly_synthetic(void **state)
+{
+    (void)state;
+    skip_unless_nightly();
+    static const char *const sizes[] = {"512m", "32g", "64g"};
+    for (int i = 0; i < 3; i++) {
+        print_message("%s\n", sizes[i]);
+        synthetic_case(sizes[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_porep),   cmocka_unit_test(test_post),
         cmocka_unit_test(test_update),  cmocka_unit_test(test_other_circuits),
-        cmocka_unit_test(test_nightly),
+        cmocka_unit_test(test_nightly), cmocka_unit_test(test_nightly_synthetic),
     };
     cuzk_error err = {0};
     if (cuzk_cpu_check(&err) != CUZK_OK) {
