@@ -179,12 +179,19 @@ try {
     console.log(`${curve} corner cases: ok`);
     // BC-001: the root of unity of a .zkey is snarkjs', which differs from Filecoin's from order 8 on. snarkjs proves
     // with our keys, which it cannot do when the H query stands on other points than it thinks
-    for (const lg of process.env.CUZK_NIGHTLY ? [3, 4, 10, 14, 20] : [3, 4, 10]) {
+    for (const lg of process.env.CUZK_NIGHTLY ? [3, 4, 10, 14] : [3, 4, 10]) {
       writeSquares(p, 2 ** lg - 2);
       run('setup', file('c.r1cs'), file('ours.zkey'));
       await bothWays(`${curve}, domain 2^${lg}`, file('ours.zkey'), file('w.wtns'));
       check(JSON.parse(run('inspect', file('ours.zkey'), '--json')).report.some(
         (r) => r.name === 'domain' && r.value === `2^${lg}`), `${curve}: the domain is 2^${lg}`);
+    }
+    if (process.env.CUZK_NIGHTLY) { // snarkjs takes minutes to prove this one; it verifies at once
+      writeSquares(p, 2 ** 20 - 2);
+      run('setup', file('c.r1cs'), file('ours.zkey'), '--vkey', file('vk.json'));
+      run('prove', file('ours.zkey'), file('w.wtns'), file('proof.json'), file('public.json'));
+      check(await snarkjs.groth16.verify(json(file('vk.json')), json(file('public.json')), json(file('proof.json'))),
+        `${curve}, domain 2^20: our proof at snarkjs`);
     }
     console.log(`${curve} domains: ok`);
   }
