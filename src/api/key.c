@@ -70,7 +70,7 @@ static cuzk_status open_params(const cuzk_ctx *ctx, cuzk_key *key, const cuzk_ke
     key->n_constraints = key->shape->n_constraints;
     cuzk_prover_params params = {.drop_mapped_pages =
                                      options->drop_pages && key->input.file.data != NULL,
-                                 .decode_late = options->drop_pages};
+                                 .decode_late = options->drop_pages && options->device == NULL};
     return cuzk_prover_create_params(&key->prover, &key->params, key->shape, &params, ctx->pool,
                                      err);
 }
