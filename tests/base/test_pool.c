@@ -110,15 +110,18 @@ static void test_loops(void **state)
 
 enum { CALLERS = 6, ROUNDS = 60 };
 
+struct call;
+
 struct shared {
     cuzk_pool *pool;
-    atomic_uint loops_running; /* loops that have a chunk in work */
+    pthread_mutex_t lock; /* guards the next two */
+    const struct call *active;
+    unsigned chunks_running; /* all of the loop `active` */
     atomic_uint n_broken;
 };
 
 struct call {
     struct shared *shared;
-    atomic_uint chunks_running;
     atomic_uint sum;
 };
 
@@ -126,14 +129,17 @@ static void shared_chunk(void *ctx, size_t chunk, unsigned thread)
 {
     (void)thread;
     struct call *c = ctx;
-    if (atomic_fetch_add(&c->chunks_running, 1) == 0 &&
-        atomic_fetch_add(&c->shared->loops_running, 1) != 0) {
-        atomic_fetch_add(&c->shared->n_broken, 1); /* two loops at once */
+    struct shared *s = c->shared;
+    pthread_mutex_lock(&s->lock);
+    if (s->chunks_running++ != 0 && s->active != c) {
+        atomic_fetch_add(&s->n_broken, 1); /* two loops at once */
     }
+    s->active = c;
+    pthread_mutex_unlock(&s->lock);
     atomic_fetch_add(&c->sum, (unsigned)chunk);
-    if (atomic_fetch_sub(&c->chunks_running, 1) == 1) {
-        atomic_fetch_sub(&c->shared->loops_running, 1);
-    }
+    pthread_mutex_lock(&s->lock);
+    s->chunks_running--;
+    pthread_mutex_unlock(&s->lock);
 }
 
 static void *caller(void *arg)
@@ -153,7 +159,7 @@ static void *caller(void *arg)
 static void test_callers_take_turns(void **state)
 {
     (void)state;
-    struct shared s = {NULL, 0, 0};
+    struct shared s = {.lock = PTHREAD_MUTEX_INITIALIZER};
     pthread_t threads[CALLERS];
     assert_int_equal(cuzk_pool_create(&s.pool, 3, NULL), CUZK_OK);
     for (int i = 0; i < CALLERS; i++) {
