@@ -37,12 +37,12 @@ static chunk *ws_chunks(void *ws)
 static factor *ws_factors(const struct cuzk_domain *d, void *ws, unsigned which)
 {
     char *tables = (char *)ws + ((size_t)32 << d->lg_n);
-    return (factor *)tables + ((size_t)which << d->lg_cols);
+    return (factor *)(void *)tables + ((size_t)which << d->lg_cols);
 }
 
 static oct *ws_buffer(const struct cuzk_domain *d, void *ws, unsigned thread, unsigned which)
 {
-    return (oct *)ws_factors(d, ws, 2) + ((size_t)(3 * thread + which) << d->lg_cols);
+    return (oct *)(void *)ws_factors(d, ws, 2) + ((size_t)(3 * thread + which) << d->lg_cols);
 }
 
 /* ---- sources: where a run takes its input from ---- */
