@@ -187,6 +187,11 @@ static cuzk_status write_files(job *j, const char *vanilla_path, const char *req
         n = 1;
         j->file = files[0].file;
         status = make(j);
+        if (status == CUZK_E_FILE && ferror(files[0].file)) {
+            /* what could not be written, and why: the commit tells both */
+            cuzk_error_clear(j->err);
+            return cuzk_out_files_commit(files, n, j->err);
+        }
     }
     if (status == CUZK_OK && request_path != NULL) {
         status = cuzk_out_file_open(&files[1], request_path, j->err);

@@ -53,9 +53,31 @@ static int open_temporary(cuzk_out_file *out)
     return fd;
 }
 
+/* The number of a stream of this process that is named as a file; -1: the path is no such name. */
+static int stream_of(const char *path)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    if (strcmp(path, "/dev/stdout") == 0 || strcmp(path, "/dev/stderr") == 0) {
+        return path[8] == 'o' ? STDOUT_FILENO : STDERR_FILENO;
+    }
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        size_t n = strlen(folders[i]);
+        const char *digits = path + n;
+        if (strncmp(path, folders[i], n) == 0 && *digits != '\0' && strlen(digits) < 9 &&
+            strspn(digits, "0123456789") == strlen(digits)) {
+            return atoi(digits);
+        }
+    }
+    return -1;
+}
+
 static int open_target(cuzk_out_file *out)
 {
     struct stat st;
+    int stream = stream_of(out->path);
+    if (stream >= 0) {
+        return fcntl(stream, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    }
     if (stat(out->path, &st) != 0 || S_ISREG(st.st_mode)) {
         return open_temporary(out);
     }

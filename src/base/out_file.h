@@ -3,8 +3,9 @@
  *
  * Each file is written to a temporary one in the same folder. Commit closes all of them and, when
  * every one is whole, renames them over their targets: all or none. A link is followed to its
- * target. A target that is neither a regular file nor a folder (/dev/stdout, a pipe) cannot be
- * replaced by a rename: it is written to directly. */
+ * target. A target that is neither a regular file nor a folder (a terminal, a pipe) cannot be
+ * replaced by a rename: it is written to directly. So is a stream of the process under its name
+ * (/dev/stdout, /dev/fd/3), also when it is a regular file: others write to it as well. */
 #ifndef CUZK_BASE_OUT_FILE_H
 #define CUZK_BASE_OUT_FILE_H
 
@@ -13,7 +14,7 @@
 #include <stdio.h>
 
 typedef struct {
-    FILE *file;      /* where to write; seekable when the target is a regular file */
+    FILE *file;      /* where to write; seekable when the target is a regular file and no stream */
     char *path;      /* as the caller named it */
     char *target;    /* the same with links followed */
     char *temporary; /* NULL when written directly */

@@ -134,12 +134,17 @@ void cuzk_cli_catch_signals(void);
  *  NULL is no output. */
 bool cuzk_cli_is_dash(const cuzk_cli_args *args, const char *output);
 
-/** Whether an output would replace one of the other files of the command line: a and b are the same
- *  name, or name the same regular file. NULL is no file. Prints a usage message if so. */
+/** Whether an output would replace one of the other files of the command line: a and b name the
+ * same regular file, or will when they are there. NULL is no file. Prints a usage message if so. */
 bool cuzk_cli_same_file(const cuzk_cli_args *args, const char *output, const char *other);
 
 /** Put the names of the two files that a call was about in front of args->err. */
 void cuzk_cli_error_names(cuzk_cli_args *args, const char *first, const char *second);
+
+/** Whether an output can be made where it belongs, to be asked before long work: its folder is
+ * there and may be written to. False with args->err set. What only writing shows (a full disk) it
+ * cannot tell. */
+bool cuzk_cli_can_write(cuzk_cli_args *args, const char *path);
 
 /** Record that memory ran out, for cuzk_cli_fail. */
 void cuzk_cli_no_memory(cuzk_cli_args *args);

@@ -22,6 +22,24 @@ static int compare_u64(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+/* A field of a CSV line, in quotes where it needs them (RFC 4180). */
+static void print_csv_text(const char *text)
+{
+    bool quote = strpbrk(text, ",\"\r\n") != NULL;
+    if (quote) {
+        putchar('"');
+    }
+    for (const char *p = text; *p != '\0'; p++) {
+        if (*p == '"') {
+            putchar('"');
+        }
+        putchar(*p);
+    }
+    if (quote) {
+        putchar('"');
+    }
+}
+
 static void print_table(const cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_key_info *info,
                         struct table *t)
 {
@@ -58,9 +76,12 @@ static void print_table(const cuzk_cli_args *args, const cuzk_ctx *ctx, const cu
             cuzk_cli_json_seconds(&json, "max", hi);
             cuzk_cli_json_close(&json, '}');
         } else if (csv) {
-            printf("%s,%s,%u,%u,%s,%u,%s,%u,%.3f,%.3f,%.3f\n", args->positional[0], info->curve,
-                   info->n_constraints, info->lg_domain, cuzk_ctx_cpu(ctx), cuzk_ctx_n_threads(ctx),
-                   t->names[i], t->n_runs, (double)lo / 1e6, (double)mid / 1e6, (double)hi / 1e6);
+            print_csv_text(args->positional[0]);
+            printf(",%s,%u,%u,%s,%u,", info->curve, info->n_constraints, info->lg_domain,
+                   cuzk_ctx_cpu(ctx), cuzk_ctx_n_threads(ctx));
+            print_csv_text(t->names[i]);
+            printf(",%u,%.3f,%.3f,%.3f\n", t->n_runs, (double)lo / 1e6, (double)mid / 1e6,
+                   (double)hi / 1e6);
         } else {
             printf("%-16s %12.3f %12.3f %12.3f\n", t->names[i], (double)lo / 1e6, (double)mid / 1e6,
                    (double)hi / 1e6);

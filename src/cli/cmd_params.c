@@ -210,7 +210,7 @@ static int run_command(run *r)
         const char *name;
         int (*run)(run *r);
     } commands[] = {{"list", list_files}, {"check", check_files}, {"fetch", fetch_files}};
-    static const char *const names[] = {"list", "check", "fetch", NULL};
+    static const char *const names[] = {"list", "check", "fetch", "setup", NULL};
     cuzk_cli_args *args = r->args;
     unsigned k = 0;
     while (k < 3 && strcmp(commands[k].name, args->positional[0]) != 0) {
@@ -218,7 +218,7 @@ static int run_command(run *r)
     }
     if (k == 3) {
         const char *near = cuzk_cli_nearest(args->positional[0], names);
-        return cuzk_cli_usage(args, "\"%s\": expected list, check or fetch%s%s",
+        return cuzk_cli_usage(args, "\"%s\": expected list, check, fetch or setup%s%s",
                               args->positional[0], near != NULL ? "; did you mean " : "",
                               near != NULL ? near : "");
     }

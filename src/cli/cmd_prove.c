@@ -112,7 +112,10 @@ static int prove(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_key *key,
     options.progress = cuzk_cli_progress;
     options.progress_user = args;
     cuzk_proof *proof = NULL;
-    cuzk_status status = cuzk_prove_file(ctx, &proof, key, witness, &options, &args->err);
+    cuzk_status status =
+        cuzk_cli_can_write(args, proof_path) && cuzk_cli_can_write(args, public_path)
+            ? cuzk_prove_file(ctx, &proof, key, witness, &options, &args->err)
+            : args->err.status;
     cuzk_cli_progress_end(args);
     if (status == CUZK_OK) {
         status = cuzk_proof_write_files(proof, proof_path, public_path, form, &args->err);

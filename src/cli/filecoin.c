@@ -23,6 +23,14 @@ static bool option_field(char *field, size_t n, const cuzk_cli_option *option)
     return true;
 }
 
+/* Put the file that an error is about in front of it. */
+static void name_file(cuzk_cli_args *args, const char *path)
+{
+    char text[CUZK_ERROR_TEXT_MAX];
+    snprintf(text, sizeof text, "%s", args->err.text);
+    snprintf(args->err.text, sizeof args->err.text, "\"%s\": %.900s", path, text);
+}
+
 /* Fill a request from the command line and from the file that it names. False with args->err set.
  */
 static bool fill_request(cuzk_cli_args *args, cuzk_filecoin_request *request)
@@ -37,9 +45,7 @@ static bool fill_request(cuzk_cli_args *args, cuzk_filecoin_request *request)
         cuzk_status status = cuzk_filecoin_request_read_json(request, json, n_bytes, &args->err);
         free(json);
         if (status != CUZK_OK) {
-            char text[CUZK_ERROR_TEXT_MAX];
-            snprintf(text, sizeof text, "%s", args->err.text);
-            snprintf(args->err.text, sizeof args->err.text, "\"%s\": %.900s", path, text);
+            name_file(args, path);
             return false;
         }
     }
@@ -48,6 +54,9 @@ static bool fill_request(cuzk_cli_args *args, cuzk_filecoin_request *request)
         char field[32];
         if (args->values[i] != NULL && option_field(field, sizeof field, &options[i]) &&
             cuzk_filecoin_request_set(request, field, args->values[i], &args->err) != CUZK_OK) {
+            if (args->err.status == CUZK_E_FORMAT) {
+                args->err.status = CUZK_E_ARGUMENT; /* it stands on the command line, in no file */
+            }
             return false;
         }
     }
@@ -58,6 +67,9 @@ static int report(cuzk_cli_args *args, cuzk_status status, unsigned n_partitions
                   unsigned first_invalid)
 {
     if (status != CUZK_OK && status != CUZK_E_INVALID_PROOF) {
+        if (status == CUZK_E_FORMAT || status == CUZK_E_MISMATCH) {
+            name_file(args, args->positional[0]);
+        }
         return cuzk_cli_fail(args);
     }
     bool valid = status == CUZK_OK;
@@ -144,9 +156,7 @@ static bool read_inputs(cuzk_cli_args *args, struct inputs *inputs, cuzk_filecoi
         inputs->n++;
         if (cuzk_filecoin_request_add_vanilla(request, inputs->data[i], n_bytes, &args->err) !=
             CUZK_OK) {
-            char text[CUZK_ERROR_TEXT_MAX];
-            snprintf(text, sizeof text, "%s", args->err.text);
-            snprintf(args->err.text, sizeof args->err.text, "\"%s\": %.900s", path, text);
+            name_file(args, path);
             return false;
         }
     }
@@ -283,7 +293,8 @@ static int prove_request(cuzk_cli_args *args, const cuzk_ctx *ctx, cuzk_filecoin
     }
     struct inputs inputs = {NULL, 0};
     cuzk_cli_catch_signals();
-    int code = fill_request(args, request) && read_inputs(args, &inputs, request)
+    int code = fill_request(args, request) && read_inputs(args, &inputs, request) &&
+                       cuzk_cli_can_write(args, out)
                    ? prove(args, ctx, request, out, form)
                    : cuzk_cli_fail(args);
     free_inputs(&inputs);

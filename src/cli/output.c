@@ -141,6 +141,37 @@ void cuzk_cli_no_memory(cuzk_cli_args *args)
     snprintf(args->err.text, sizeof args->err.text, "out of memory");
 }
 
+/* The folder that a file lies in, and where the file's own name begins. False: no memory. */
+static bool folder_of(char **folder, const char **name, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    *name = slash != NULL ? slash + 1 : path;
+    *folder = slash == NULL   ? strdup(".")
+              : slash == path ? strdup("/")
+                              : strndup(path, (size_t)(slash - path));
+    return *folder != NULL;
+}
+
+static bool same_inode(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Whether two names of files that are not there yet are the same name in the same folder. */
+static bool same_new_file(const char *path_a, const char *path_b)
+{
+    char *folder_a = NULL, *folder_b = NULL;
+    const char *name_a, *name_b;
+    struct stat a, b;
+    bool same = strcmp(path_a, path_b) == 0 ||
+                (folder_of(&folder_a, &name_a, path_a) && folder_of(&folder_b, &name_b, path_b) &&
+                 strcmp(name_a, name_b) == 0 && stat(folder_a, &a) == 0 &&
+                 stat(folder_b, &b) == 0 && same_inode(&a, &b));
+    free(folder_a);
+    free(folder_b);
+    return same;
+}
+
 bool cuzk_cli_same_file(const cuzk_cli_args *args, const char *output, const char *other)
 {
     if (output == NULL || other == NULL) {
@@ -148,14 +179,43 @@ bool cuzk_cli_same_file(const cuzk_cli_args *args, const char *output, const cha
     }
     struct stat a, b;
     bool have_a = stat(output, &a) == 0, have_b = stat(other, &b) == 0;
-    bool same = have_a && have_b
-                    ? S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino
-                    : !have_a && !have_b && strcmp(output, other) == 0;
+    bool same = have_a && have_b ? S_ISREG(a.st_mode) && same_inode(&a, &b)
+                                 : !have_a && !have_b && same_new_file(output, other);
     if (same) {
         cuzk_cli_usage(args, "\"%s\": written to, and also \"%s\" of the same command", output,
                        other);
     }
     return same;
+}
+
+bool cuzk_cli_can_write(cuzk_cli_args *args, const char *path)
+{
+    struct stat st;
+    if (strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/self/fd/", 14) == 0) {
+        return true; /* streams, which are open already, and devices */
+    }
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        errno = EISDIR;
+        if (S_ISDIR(st.st_mode)) {
+            file_error(args, "writing", path);
+        }
+        return !S_ISDIR(st.st_mode);
+    }
+    char *target = realpath(path, NULL);
+    char *folder = NULL;
+    const char *name;
+    errno = ENOMEM;
+    bool ok = folder_of(&folder, &name, target != NULL ? target : path) && stat(folder, &st) == 0;
+    if (ok) {
+        errno = ENOTDIR;
+        ok = S_ISDIR(st.st_mode) && access(folder, W_OK | X_OK) == 0;
+    }
+    if (!ok) {
+        file_error(args, "writing", path);
+    }
+    free(folder);
+    free(target);
+    return ok;
 }
 
 char *cuzk_cli_read_file(cuzk_cli_args *args, const char *path, size_t *n_bytes)
@@ -172,8 +232,12 @@ char *cuzk_cli_read_file(cuzk_cli_args *args, const char *path, size_t *n_bytes)
         return NULL;
     }
     if (!S_ISREG(st.st_mode) || st.st_size > FILE_BYTES_MAX) {
-        errno = S_ISDIR(st.st_mode) ? EISDIR : S_ISREG(st.st_mode) ? EFBIG : EINVAL;
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EFBIG;
         file_error(args, "opening", path);
+        if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+            snprintf(args->err.text, sizeof args->err.text,
+                     "opening \"%s\": it is not a file, expected a regular file", path);
+        }
         close(fd);
         return NULL;
     }

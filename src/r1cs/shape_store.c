@@ -147,7 +147,8 @@ static cuzk_status save(const struct store *g, const cuzk_shape *built)
     CUZK_TRY(cuzk_report_progress(g->reporter, "writing the circuit", AT_WRITE, 100, g->err));
     CUZK_TRY(cuzk_out_file_open(&file, g->path, g->err));
     cuzk_status status = cuzk_shape_write(file.file, built, g->fingerprint, g->err);
-    if (status == CUZK_OK) {
+    if (status == CUZK_OK || ferror(file.file)) {
+        cuzk_error_clear(g->err); /* what could not be written, and why: the commit tells both */
         return cuzk_out_file_commit(&file, g->err);
     }
     cuzk_out_file_abort(&file);

@@ -85,7 +85,7 @@ def test_forms_of_a_proof(cuzk):
     for text in (raw.hex(), base64.b64encode(raw).decode() + "\n",
                  json.dumps({"proof": base64.b64encode(raw).decode(), "other": 1})):
         cuzk.ok("verify", kind, cuzk.write("proof.txt", text), *options(fields), *vk(cuzk, kind))
-    cuzk.fails(1, "reading the proof: offset 5: byte 0x21 is neither", "verify", kind,
+    cuzk.fails(1, 'proof.txt": reading the proof: offset 5: byte 0x21 is neither', "verify", kind,
                cuzk.write("proof.txt", "hello!!!"), *options(fields), *vk(cuzk, kind))
 
 
@@ -97,13 +97,17 @@ def test_refused(cuzk):
                    *options(wrong), *vk(cuzk, kind))
     j = cuzk("verify", kind, path, "--json", *options(wrong), *vk(cuzk, kind)).json()
     assert j["ok"] is False and j["valid"] is False and j["first_invalid"] == 0 and "does not" in j["reason"], r
+    for name, value in (("registered-proof", "-1"), ("registered-proof", "20"), ("seed", "00"), ("sector-size", "3KiB")):
+        rest = {n: v for n, v in fields.items() if n != name.replace("-", "_")}
+        cuzk.fails(2, value, "verify", kind, path, "--" + name, value, *options(rest), *vk(cuzk, kind))
+    cuzk.fails(1, ["/dev/null", "it is not a file"], "verify", kind, "/dev/null", *options(fields), *vk(cuzk, kind))
     cuzk.fails(1, "trusted setup", "verify", kind, path, *options(fields), *vk(cuzk, kind)[:2])
     cuzk.fails(1, '"not-there.vk": No such file', "verify", kind, path, *options(fields), "--vk", "not-there.vk")
     del wrong["ticket"]
     cuzk.fails(2, "PoRep: the field ticket is missing", "verify", kind, path, *options(wrong), *vk(cuzk, kind))
     cuzk.fails(1, ['x.json": line 1, column 2: a PoRep has no field "sectors"'], "verify", kind, path, "--request",
                cuzk.write_json("x.json", {"sectors": []}))
-    cuzk.fails(1, "384 bytes, expected 192: 1 partition of 192", "verify", kind,
+    cuzk.fails(1, 'two.bin": the proof has 384 bytes, expected 192: 1 partition of 192', "verify", kind,
                cuzk.write("two.bin", read(path) * 2), *options(fields), *vk(cuzk, kind))
 
 
@@ -156,6 +160,12 @@ def test_prove_window(cuzk):
     cuzk.fails(2, '--format: "xml" is not raw', "prove", "window", array, "--format", "xml", env=env)
     cuzk.fails(2, "written to, and also", "prove", "window", array, "--out", array, env=env)
     cuzk.fails(1, '"none": No such file', "prove", "window", array, "none", *options(fields), env=env)
+    if not harness.EMULATOR:
+        r = harness.run(["sh", "-c", 'ulimit -f 8; exec "$@"', "sh", cuzk.program, "prove", "window", array, "--circuits", ".",
+                         "--out", "o.bin"] + options(fields) + more, cwd=cuzk.scratch, env=env)
+        assert r.code == 1 and r.err.endswith('.shape": File too large\n') and "o.bin" not in cuzk.names(), r
+    # told before the parameters are looked for
+    cuzk.fails(1, 'writing "none/p.bin": No such file', "prove", "window", array, *options(fields), "--out", "none/p.bin")
     text = cuzk.write("text", "[\"####\"]")
     cuzk.fails(1, ['text": ', "element 0"], "prove", "window", text, *options(fields), env=env)
 

@@ -84,4 +84,11 @@ def test_refused(cuzk):
     assert not os.path.exists(out)
 
 
+def test_no_room(cuzk):
+    r = harness.run(["sh", "-c", 'ulimit -f 8; exec "$@"', "sh"] + harness.EMULATOR +
+                    [cuzk.program, "gen-vanilla", "winning", "v.json", "--sector-size", "2KiB"], cwd=cuzk.scratch)
+    assert r.code == 1 and r.err == 'cuzk gen-vanilla: writing "v.json": File too large\n', r
+    assert cuzk.names() == []
+
+
 harness.main(globals())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """BC-035: output files are whole or not there, and failures are told."""
-import os, stat, subprocess
+import json, os, stat, subprocess
 import harness
 from harness import Skip, read
 
@@ -111,6 +111,14 @@ def test_outputs_that_are_inputs(cuzk):
     r1cs = cuzk.write("c.r1cs", read(cuzk.circom("bn254", "multiplier2", "circuit.r1cs")))
     cuzk.fails(2, "of the same command", "setup", r1cs, "c.r1cs")
     cuzk.fails(2, "of the same command", "setup", r1cs, "n.zkey", "--vkey", "n.zkey")
+    # files that are not there yet
+    os.mkdir(cuzk.path("d"))
+    for a, b in (("n", "./n"), ("n", cuzk.path("n")), ("d/n", "d/../d/n")):
+        cuzk.fails(2, "of the same command", "prove", "k.zkey", "w.wtns", a, b)
+    cuzk.ok("prove", "k.zkey", "w.wtns", "n", "d/n")
+    os.unlink(cuzk.path("n"))
+    os.unlink(cuzk.path("d/n"))
+    os.rmdir(cuzk.path("d"))
     assert cuzk.names() == ["c.r1cs", "k.zkey", "link", "w.wtns"]
     assert read(cuzk.path("k.zkey")) == read(inputs(cuzk)[0])
 
@@ -123,6 +131,30 @@ def test_devices(cuzk):
                     cwd=cuzk.scratch)
     assert r.code == 0 and '"pi_a"' in r.out, r
     assert cuzk.names() == []
+
+
+def test_stream_that_is_a_file(cuzk):
+    """A proof for /dev/stdout is added to what others write there; the file is not replaced."""
+    zkey, wtns = inputs(cuzk)
+    for name in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+        for how in (">", ">>"):
+            log = cuzk.write("log", "")
+            r = harness.run(["sh", "-c", '(echo before; "$1" prove "$2" "$3" "$4" /dev/null --quiet; echo after) %s log' % how,
+                             "sh", cuzk.program, zkey, wtns, name], cwd=cuzk.scratch)
+            text = read(log).decode()
+            assert r.code == 0 and text.startswith("before\n{") and text.endswith("}after\n"), (r, text)
+            assert json.loads(text[len("before\n"):-len("after\n")])["protocol"] == "groth16"
+    assert cuzk.names() == ["log"]
+
+
+def test_unwritable_is_told_first(cuzk):
+    """Before the work is done whose result could not be written."""
+    zkey, _ = inputs(cuzk)
+    cuzk.write("file", "")
+    for where, why in (("none/p", "No such file"), ("file/p", "Not a directory"), (".", "Is a directory")):
+        cuzk.fails(1, ['writing "%s"' % where, why], "prove", zkey, "no-witness", where, "pub.json")
+        cuzk.fails(1, ['writing "%s"' % where, why], "prove", zkey, "no-witness", "p.json", where)
+    assert cuzk.names() == ["file"]
 
 
 def test_stdout_full(cuzk):

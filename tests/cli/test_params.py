@@ -329,7 +329,7 @@ def test_manifest(cuzk):
 def test_usage(cuzk):
     cuzk.fails(2, '"33GiB": no such files; expected a sector size (2KiB', "params", "list", "33GiB")
     cuzk.fails(2, "fetch what?", "params", "fetch")
-    cuzk.fails(2, '"lst": expected list, check or fetch; did you mean list', "params", "lst")
+    cuzk.fails(2, '"lst": expected list, check, fetch or setup; did you mean list', "params", "lst")
     cuzk.fails(2, "belong to fetch", "params", "list", "--dry-run")
     cuzk.fails(2, "too few arguments", "params")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """How processes live and end: loops, threads, one processor, and the programs named as rapidsnark's."""
-import json, os, shutil, time
+import csv, json, os, shutil, time
 import harness
 from harness import Skip, read
 
@@ -50,6 +50,12 @@ def test_bench(cuzk):
     r = cuzk.ok("bench", zkey, wtns, "--runs", "3", "--csv")
     lines = r.out.splitlines()
     assert lines[0].startswith("key,curve,constraints,") and lines[1].split(",")[6] == "total", r
+    os.symlink(zkey, cuzk.path('a,"b".zkey'))
+    table = list(csv.DictReader(cuzk.ok("bench", 'a,"b".zkey', wtns, "--runs", "1", "--csv").out.splitlines()))
+    assert "A, B, C" in [row["stage"] for row in table], table
+    for row in table:
+        assert row["key"] == 'a,"b".zkey' and row["runs"] == "1" and None not in row, row
+        assert float(row["min_ms"]) <= float(row["max_ms"]), row
     j = cuzk.ok("bench", zkey, wtns, "--runs", "2", "--json").json()
     assert j["runs"] == 2 and j["stages"][0]["stage"] == "total", j
     assert all(0 <= s["min"] <= s["median"] <= s["max"] for s in j["stages"]), j
