@@ -407,7 +407,19 @@ static cuzk_status inspect_public_json(const inspection *in)
     uint64_t n;
     CUZK_TRY(cuzk_public_json_count(&n, in->data, in->size, in->err));
     put_number(in, "public values", n);
-    return CUZK_OK;
+    if (!in->options->deep) {
+        return CUZK_OK;
+    }
+    /* the file does not name its curve: the larger of the two orders is the limit */
+    uint8_t *values = malloc(n > 0 ? (size_t)n * 32 : 1);
+    CUZK_FAIL_IF(values == NULL, in->err, CUZK_E_MEMORY, "%" PRIu64 " values: out of memory", n);
+    cuzk_status status = cuzk_public_from_json(values, n, in->data, in->size,
+                                               cuzk_curve_get(CUZK_CURVE_BLS12_381), in->err);
+    free(values);
+    if (status == CUZK_OK) {
+        put_fact(in, "checked", "every value is below the field order of bls12381");
+    }
+    return status;
 }
 
 static cuzk_status inspect_shape(const inspection *in)

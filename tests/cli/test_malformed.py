@@ -19,6 +19,20 @@ def refused(cuzk, texts, *args, limit=1.0, code=1):
     return r
 
 
+def test_public_values_are_checked(cuzk):
+    for curve in ("bn254", "bls12381"):
+        r = cuzk.ok("check", cuzk.circom(curve, "manypublic", "public.json"))
+        assert "1002" in r.out and "every value" in r.out, r
+    cuzk.ok("check", cuzk.write("p.json", "[]"))
+    largest = harness.R["bls12381"] - 1
+    cuzk.ok("check", cuzk.write_json("p.json", [str(largest)]))
+    for value, why in (("abc", "not a number"), ("-1", "not a number"), (1.5, "not a number"), (None, "found null"),
+                       ("A" * 60000, "not a number"), (str(largest + 1), "not below the field order")):
+        path = cuzk.write_json("p.json", ["1", value])
+        cuzk.ok("inspect", path)
+        cuzk.fails(1, ['p.json": ', "public signal 1", why], "check", path)
+
+
 def test_swapped_and_wrong_files(cuzk):
     """BC-013."""
     zkey, wtns = key_and_witness(cuzk)
