@@ -12,7 +12,8 @@
 cuzk_status cuzk_map_file_open(cuzk_map_file *out, const char *path, cuzk_error *err)
 {
     memset(out, 0, sizeof *out);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* O_NONBLOCK: a pipe without a writer is refused below, not waited for */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     CUZK_FAIL_IF(fd < 0, err, CUZK_E_FILE, "opening \"%s\": %s", path, strerror(errno));
     struct stat st;
     if (fstat(fd, &st) != 0) {

@@ -5,8 +5,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -28,6 +30,17 @@ static void test_files(void **state)
     cuzk_error err = {0};
     assert_int_equal(cuzk_map_file_open(&m, "/tmp", &err), CUZK_E_FILE);
     assert_non_null(strstr(err.text, "directory"));
+    /* a pipe that nobody writes to: an error, no waiting */
+    char fifo[] = "test_base_fifo_XXXXXX";
+    assert_non_null(mkdtemp(fifo));
+    char inside[sizeof fifo + 2];
+    snprintf(inside, sizeof inside, "%s/p", fifo);
+    assert_int_equal(mkfifo(inside, 0600), 0);
+    err = (cuzk_error){0};
+    assert_int_equal(cuzk_map_file_open(&m, inside, &err), CUZK_E_FILE);
+    assert_non_null(strstr(err.text, "it is not a file"));
+    unlink(inside);
+    rmdir(fifo);
     assert_int_equal(cuzk_write_file("/nonexistent-folder/x", "a", 1, NULL), CUZK_E_FILE);
 }
 
