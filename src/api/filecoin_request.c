@@ -96,14 +96,28 @@ static cuzk_status parse_number(uint64_t *out, const char *text, const char *nam
     return CUZK_OK;
 }
 
+/* The text form of a content identifier, as chain explorers show commitments: multibase base32, "b"
+ * and 50 or more lower-case letters and digits; or its bytes in hex, which begin with the version.
+ */
+static bool looks_like_cid(const char *text)
+{
+    size_t n = strlen(text);
+    return (n > 50 && text[0] == 'b' && text[1] == 'a' &&
+            strspn(text, "abcdefghijklmnopqrstuvwxyz234567") == n) ||
+           (n > 64 && text[0] == '0' && text[1] == '1' &&
+            strspn(text, "0123456789abcdefABCDEF") == n);
+}
+
 static cuzk_status parse_digest(uint8_t out[32], const char *text, const char *name,
                                 cuzk_error *err)
 {
     const char *digits = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? text + 2 : text;
     uint8_t reversed[32];
-    CUZK_FAIL_IF(strlen(digits) != 64 || !cuzk_hex_to_le(reversed, sizeof reversed, digits, 64),
-                 err, CUZK_E_FORMAT, "%s: \"%.80s\" is not 64 hexadecimal digits (32 bytes)", name,
-                 text);
+    CUZK_FAIL_IF(
+        strlen(digits) != 64 || !cuzk_hex_to_le(reversed, sizeof reversed, digits, 64), err,
+        CUZK_E_FORMAT, "%s: \"%.80s\" is not 64 hexadecimal digits (32 bytes)%s", name, text,
+        looks_like_cid(text) ? "; it looks like a CID, whose last 32 bytes are the commitment"
+                             : "");
     for (unsigned i = 0; i < 32; i++) {
         out[i] = reversed[31 - i];
     }

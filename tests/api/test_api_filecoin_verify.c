@@ -287,6 +287,14 @@ static void test_requests(void **state)
         {POREP, "{\"registered_proof\": 5, \"comm_r\": \"" D32 "\"}", CUZK_E_ARGUMENT, "comm_d"},
         {POREP, "{\"registered_proof\": 5, \"comm_r\": \"" BIG "\"}", CUZK_E_FORMAT,
          "comm_r is not below the field's order"},
+        /* BC-076 */
+        {POREP,
+         "{\"comm_r\": \"bagboea4b5abcaahvgjtmdgmxbaa2qegphf7wu3ldqsakzcmd3ifcx6mdvwrf35ty\"}",
+         CUZK_E_FORMAT, "it looks like a CID"},
+        {POREP,
+         "{\"comm_r\": \"0182e20381e80220abababababababababababababababababababababababababababab"
+         "abababab\"}",
+         CUZK_E_FORMAT, "it looks like a CID"},
         {POREP, "{\"comm_r\": \"00\"}", CUZK_E_FORMAT, "comm_r: \"00\" is not 64 hexadecimal"},
         {POREP, "{\"miner_id\": \"f1abc\"}", CUZK_E_FORMAT, "miner_id: \"f1abc\""},
         {POREP,
