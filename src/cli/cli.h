@@ -141,6 +141,12 @@ bool cuzk_cli_same_file(const cuzk_cli_args *args, const char *output, const cha
 /** Put the names of the two files that a call was about in front of args->err. */
 void cuzk_cli_error_names(cuzk_cli_args *args, const char *first, const char *second);
 
+/** Report what a verification found: with --json as an object that counts n of `counted` and names
+ *  the first invalid one with args->err as the reason, otherwise `text` (unless --quiet); for an
+ *  invalid one also a line on stderr that names the file `proof`. Returns the exit code. */
+int cuzk_cli_verdict(cuzk_cli_args *args, bool valid, const char *text, const char *counted,
+                     uint64_t n, uint64_t first_invalid, const char *proof);
+
 /** Whether an output can be made where it belongs, to be asked before long work: its folder is
  * there and may be written to. False with args->err set. What only writing shows (a full disk) it
  * cannot tell. */
@@ -187,6 +193,11 @@ void cuzk_cli_json_bool(cuzk_cli_json *json, const char *key, bool value);
 /** Open or close a nested object or array: bracket is one of { [ ] }. key NULL for none. */
 void cuzk_cli_json_open(cuzk_cli_json *json, const char *key, char bracket);
 void cuzk_cli_json_close(cuzk_cli_json *json, char bracket);
+
+/** The members that tell how a proof was made: time, that of each stage, memory, processor,
+ * threads. */
+void cuzk_cli_json_proving(cuzk_cli_json *json, const cuzk_prove_stats *stats, uint64_t peak_bytes,
+                           const cuzk_ctx *ctx);
 
 /* The commands' bodies and options. */
 int cuzk_cli_prove(cuzk_cli_args *args);

@@ -44,15 +44,7 @@ static void print_summary(const cuzk_cli_args *args, const cuzk_ctx *ctx, const 
         cuzk_cli_json_number(&json, "public_values", info->n_public);
         cuzk_cli_json_number(&json, "witness_bits", stats.n_bits);
         cuzk_cli_json_bool(&json, "self_check", cuzk_cli_value(args, "--no-self-check") == NULL);
-        cuzk_cli_json_seconds(&json, "seconds", stats.total_ns);
-        cuzk_cli_json_open(&json, "stages", '{');
-        for (unsigned i = 0; i < stats.n_stages; i++) {
-            cuzk_cli_json_seconds(&json, stats.stage[i], stats.stage_ns[i]);
-        }
-        cuzk_cli_json_close(&json, '}');
-        cuzk_cli_json_number(&json, "peak_memory_bytes", peak);
-        cuzk_cli_json_text(&json, "cpu", cuzk_ctx_cpu(ctx));
-        cuzk_cli_json_number(&json, "threads", cuzk_ctx_n_threads(ctx));
+        cuzk_cli_json_proving(&json, &stats, peak, ctx);
         if (device != NULL) {
             cuzk_cli_json_text(&json, "device", device);
         }

@@ -21,30 +21,12 @@ static int report(cuzk_cli_args *args, cuzk_status status, size_t n, size_t firs
         }
         return cuzk_cli_fail(args);
     }
-    bool valid = status == CUZK_OK;
-    if (args->json) {
-        cuzk_cli_json json;
-        cuzk_cli_json_begin(&json);
-        cuzk_cli_json_bool(&json, "ok", valid);
-        cuzk_cli_json_bool(&json, "valid", valid);
-        cuzk_cli_json_number(&json, "proofs", n);
-        if (!valid) {
-            cuzk_cli_json_number(&json, "first_invalid", first_invalid);
-            cuzk_cli_json_text(&json, "reason", args->err.text);
-        }
-        cuzk_cli_json_end(&json);
-    } else if (valid && !args->quiet) {
-        if (n == 1) {
-            printf("valid\n");
-        } else {
-            printf("valid (%zu proofs)\n", n);
-        }
+    char text[64] = "valid";
+    if (n != 1) {
+        snprintf(text, sizeof text, "valid (%zu proofs)", n);
     }
-    if (!valid) {
-        fprintf(stderr, "cuzk verify: \"%s\": invalid: %s\n",
-                args->positional[2 + 2 * first_invalid], args->err.text);
-    }
-    return valid ? CUZK_EXIT_OK : CUZK_EXIT_FAILED;
+    return cuzk_cli_verdict(args, status == CUZK_OK, text, "proofs", n, first_invalid,
+                            args->positional[2 + 2 * first_invalid]);
 }
 
 static int verify(cuzk_cli_args *args, const cuzk_ctx *ctx)

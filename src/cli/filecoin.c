@@ -72,26 +72,11 @@ static int report(cuzk_cli_args *args, cuzk_status status, unsigned n_partitions
         }
         return cuzk_cli_fail(args);
     }
-    bool valid = status == CUZK_OK;
-    if (args->json) {
-        cuzk_cli_json json;
-        cuzk_cli_json_begin(&json);
-        cuzk_cli_json_bool(&json, "ok", valid);
-        cuzk_cli_json_bool(&json, "valid", valid);
-        cuzk_cli_json_number(&json, "partitions", n_partitions);
-        if (!valid) {
-            cuzk_cli_json_number(&json, "first_invalid", first_invalid);
-            cuzk_cli_json_text(&json, "reason", args->err.text);
-        }
-        cuzk_cli_json_end(&json);
-    } else if (valid && !args->quiet) {
-        printf("valid (%u partition%s)\n", n_partitions, n_partitions == 1 ? "" : "s");
-    }
-    if (!valid) {
-        fprintf(stderr, "cuzk %s: \"%s\": invalid: %s\n", args->command->name, args->positional[0],
-                args->err.text);
-    }
-    return valid ? CUZK_EXIT_OK : CUZK_EXIT_FAILED;
+    char text[64];
+    snprintf(text, sizeof text, "valid (%u partition%s)", n_partitions,
+             n_partitions == 1 ? "" : "s");
+    return cuzk_cli_verdict(args, status == CUZK_OK, text, "partitions", n_partitions,
+                            first_invalid, args->positional[0]);
 }
 
 static int verify(cuzk_cli_args *args, const cuzk_ctx *ctx, cuzk_filecoin_request *request)
@@ -207,15 +192,7 @@ static void print_summary(const cuzk_cli_args *args, const cuzk_ctx *ctx,
         cuzk_cli_json_number(&json, "variables", info.n_vars);
         cuzk_cli_json_number(&json, "lg_domain", info.lg_domain);
         cuzk_cli_json_seconds(&json, "key_seconds", key_ns);
-        cuzk_cli_json_seconds(&json, "seconds", stats.total_ns);
-        cuzk_cli_json_open(&json, "stages", '{');
-        for (unsigned i = 0; i < stats.n_stages; i++) {
-            cuzk_cli_json_seconds(&json, stats.stage[i], stats.stage_ns[i]);
-        }
-        cuzk_cli_json_close(&json, '}');
-        cuzk_cli_json_number(&json, "peak_memory_bytes", peak);
-        cuzk_cli_json_text(&json, "cpu", cuzk_ctx_cpu(ctx));
-        cuzk_cli_json_number(&json, "threads", cuzk_ctx_n_threads(ctx));
+        cuzk_cli_json_proving(&json, &stats, peak, ctx);
         cuzk_cli_json_end(&json);
         return;
     }

@@ -411,3 +411,41 @@ void cuzk_cli_json_close(cuzk_cli_json *json, char bracket)
     putchar(bracket);
     json->is_first = false;
 }
+
+int cuzk_cli_verdict(cuzk_cli_args *args, bool valid, const char *text, const char *counted,
+                     uint64_t n, uint64_t first_invalid, const char *proof)
+{
+    if (args->json) {
+        cuzk_cli_json json;
+        cuzk_cli_json_begin(&json);
+        cuzk_cli_json_bool(&json, "ok", valid);
+        cuzk_cli_json_bool(&json, "valid", valid);
+        cuzk_cli_json_number(&json, counted, n);
+        if (!valid) {
+            cuzk_cli_json_number(&json, "first_invalid", first_invalid);
+            cuzk_cli_json_text(&json, "reason", args->err.text);
+        }
+        cuzk_cli_json_end(&json);
+    } else if (valid && !args->quiet) {
+        printf("%s\n", text);
+    }
+    if (!valid) {
+        fprintf(stderr, "cuzk %s: \"%s\": invalid: %s\n", args->command->name, proof,
+                args->err.text);
+    }
+    return valid ? CUZK_EXIT_OK : CUZK_EXIT_FAILED;
+}
+
+void cuzk_cli_json_proving(cuzk_cli_json *json, const cuzk_prove_stats *stats, uint64_t peak_bytes,
+                           const cuzk_ctx *ctx)
+{
+    cuzk_cli_json_seconds(json, "seconds", stats->total_ns);
+    cuzk_cli_json_open(json, "stages", '{');
+    for (unsigned i = 0; i < stats->n_stages; i++) {
+        cuzk_cli_json_seconds(json, stats->stage[i], stats->stage_ns[i]);
+    }
+    cuzk_cli_json_close(json, '}');
+    cuzk_cli_json_number(json, "peak_memory_bytes", peak_bytes);
+    cuzk_cli_json_text(json, "cpu", cuzk_ctx_cpu(ctx));
+    cuzk_cli_json_number(json, "threads", cuzk_ctx_n_threads(ctx));
+}
