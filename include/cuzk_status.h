@@ -36,10 +36,12 @@ extern "C" {
     X(E_UNSATISFIED, 25, 1, 3, "the witness does not satisfy the circuit")                         \
     X(E_INVALID_PROOF, 26, 1, 3, "the proof does not verify")                                      \
     X(E_FILE, 30, 1, 9, "a file could not be read or written")                                     \
+    X(E_NOT_FOUND, 31, 1, 5, "there is no such thing")                                             \
     X(E_MEMORY, 40, 1, 8, "not enough memory")                                                     \
     X(E_DEVICE, 50, 1, 14, "a device failed")                                                      \
     X(E_CANCELLED, 60, 1, 1, "the work was cancelled")                                             \
     X(E_DEADLINE, 61, 1, 4, "the deadline passed")                                                 \
+    X(E_UNAVAILABLE, 62, 1, 14, "no new work is taken now")                                        \
     X(E_INTERNAL, 90, 1, 13, "an internal check failed")
 
 typedef enum {

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The engine: jobs come in, their units flow through bounded stages under a memory budget, verified
+ * proofs come out.
+ *
+ *     submit: decode → journal → accepted
+ *     unit:   witness → prove start (device worker, lane) → prove finish → verify → journal
+ *     job:    assemble → journal → answer
+ *
+ * Order at every hand-over: priority, then the oldest job, then the lowest unit. A stage starts a
+ * unit only with its bytes reserved. Nothing here knows about networks; callbacks are called from
+ * threads of the engine without a lock held and must not block for long. All functions may be
+ * called from any thread, from callbacks too. docs/engine.md tells the whole story. */
+#ifndef CUZK_ENGINE_ENGINE_H
+#define CUZK_ENGINE_ENGINE_H
+
+#include "engine/journal.h"
+#include "engine/work.h"
+
+typedef struct cuzk_engine cuzk_engine;
+
+enum {
+    CUZK_JOB_ID_MAX = 1024, /* bytes of a job's id, its NUL included */
+    CUZK_KINDS_MAX = 8,
+    CUZK_ENGINE_DEVICES_MAX = 16,
+    CUZK_ENGINE_WORKERS_MAX = 8 /* of a device */
+};
+
+/* Higher is served first. The numbers are those of the wire. */
+typedef enum {
+    CUZK_PRIORITY_LOW = 1,
+    CUZK_PRIORITY_NORMAL = 2,
+    CUZK_PRIORITY_HIGH = 3,
+    CUZK_PRIORITY_CRITICAL = 4
+} cuzk_priority;
+
+/* A kind of proof: index into cuzk_engine_options.kinds. */
+typedef struct {
+    const char *name;       /* "porep-c2"; NULL: there is no such kind */
+    const char *label;      /* "porep_c2" */
+    cuzk_priority priority; /* where a submission names none */
+    const cuzk_work *work;
+} cuzk_engine_kind;
+
+/* Moments of a unit's or job's life, for logs, metrics, recordings and tests. Each BEGIN has its
+ * END, on the same thread. */
+typedef enum {
+    CUZK_EVENT_ACCEPTED,     /* job: decoded and journalled */
+    CUZK_EVENT_ENDED,        /* job: state, total time in ns */
+    CUZK_EVENT_DECODE,       /* span, of a submission that has no job yet */
+    CUZK_EVENT_RESIDENT,     /* span: a resident is loaded; text: its circuit */
+    CUZK_EVENT_EVICTED,      /* text: circuit; bytes */
+    CUZK_EVENT_WITNESS,      /* span, unit */
+    CUZK_EVENT_QUEUED,       /* unit: waits for a device */
+    CUZK_EVENT_PROVE_START,  /* span, unit, device, worker: the whole call */
+    CUZK_EVENT_LANE_WAIT,    /* span inside it */
+    CUZK_EVENT_LANE,         /* span inside it: the lane is held */
+    CUZK_EVENT_PROVE_FINISH, /* span, unit */
+    CUZK_EVENT_VERIFY,       /* span, unit; status tells the outcome */
+    CUZK_EVENT_UNIT_DONE,    /* unit: verified and journalled */
+    CUZK_EVENT_RETRY,        /* unit: proved again, and why (text) */
+    CUZK_EVENT_DEVICE_OUT,   /* device: taken out, and why (text) */
+    CUZK_EVENT_JOURNAL,      /* text: what went wrong with the journal */
+    CUZK_EVENT_COUNT
+} cuzk_event_id;
+
+typedef enum { CUZK_EVENT_INSTANT, CUZK_EVENT_BEGIN, CUZK_EVENT_END } cuzk_event_phase;
+
+typedef struct {
+    cuzk_event_id id;
+    cuzk_event_phase phase;
+    uint64_t ns;        /* cuzk_now_ns */
+    uint64_t job;       /* sequence number of the job; 0: none */
+    const char *job_id; /* borrowed for the call; NULL: none */
+    unsigned kind;
+    unsigned priority;
+    int unit, device, worker; /* -1: none */
+    uint64_t value;           /* ENDED: total ns; EVICTED, RESIDENT: bytes */
+    int state;                /* ENDED: cuzk_job_state */
+    cuzk_status status;       /* END of a stage, ENDED */
+    const char *text;         /* borrowed for the call; NULL: none */
+} cuzk_event;
+
+typedef struct {
+    const char *id; /* "cuda:0", "cpu" */
+    const char *name;
+    uint64_t memory_bytes; /* budget of the device; 0: it uses host memory */
+    unsigned n_workers;    /* 1 … CUZK_ENGINE_WORKERS_MAX */
+} cuzk_engine_device;
+
+typedef struct {
+    cuzk_engine_kind kinds[CUZK_KINDS_MAX];
+    const cuzk_engine_device *devices;
+    unsigned n_devices;
+    uint64_t budget_bytes; /* of host memory, everything together */
+    uint64_t intake_bytes; /* the part of it that payloads and tasks may take; 0: an eighth */
+    unsigned n_decoders, n_witness, n_finishers, n_verifiers; /* threads of the stages */
+    unsigned witness_ahead; /* units a device whose witness may be ready or in the making while all
+                               its workers are busy */
+    unsigned attempts;      /* proofs of a unit before its job fails; 2 */
+    unsigned device_faults; /* bad proofs before a device is taken out; 2 */
+    uint64_t abandon_ns;    /* a queued job that nobody waits for is dropped after this; 0: never */
+    uint64_t keep_ns, keep_bytes; /* results: how long, and how many bytes of all together */
+    uint64_t evict_idle_ns;       /* a resident is not evicted before it was idle for this long */
+    cuzk_journal *journal;        /* NULL: none. Borrowed until destroy */
+    void (*observe)(void *user, const cuzk_event *event); /* may be NULL */
+    void *observe_user;
+} cuzk_engine_options;
+
+/** Start an engine: threads, and with a journal the jobs that it holds. Returned:
+ *  cuzk_engine_destroy. options: copied, but for what it points to. Errors: E_ARGUMENT, E_MEMORY,
+ *  those of the journal. */
+cuzk_status cuzk_engine_create(cuzk_engine **out, const cuzk_engine_options *options,
+                               cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Take no new work (E_UNAVAILABLE from now on) and wait until nothing is left to do, at most
+ *  until the time on cuzk_now_ns' clock. True: all jobs have ended. */
+bool cuzk_engine_drain(cuzk_engine *engine, uint64_t deadline_ns);
+
+/** Stop: what runs is cancelled, unfinished jobs stay in the journal, their waiters are told
+ *  E_UNAVAILABLE. Waits for the threads. */
+void cuzk_engine_destroy(cuzk_engine *engine);
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+typedef enum {
+    CUZK_JOB_QUEUED, /* accepted, no unit has begun */
+    CUZK_JOB_RUNNING,
+    CUZK_JOB_COMPLETED,
+    CUZK_JOB_FAILED,
+    CUZK_JOB_CANCELLED, /* also: dropped, as nobody asked for it */
+    CUZK_JOB_TIMEOUT    /* of an await, not of a job: it goes on */
+} cuzk_job_state;
+
+typedef struct {
+    const char *job_id;
+    cuzk_job_state state;
+    cuzk_status status; /* CUZK_OK for COMPLETED */
+    const char *error;  /* "" for COMPLETED */
+    const uint8_t *answer;
+    size_t answer_bytes;
+    unsigned kind;
+    /* wall times: total from submission; summed over units: witness, prove (start to end of finish,
+     * lane waits included), lane (held) */
+    uint64_t total_ns, queue_ns, resident_ns, witness_ns, prove_ns, lane_ns;
+} cuzk_job_result; /* borrowed for the call */
+
+typedef void (*cuzk_on_result)(void *user, const cuzk_job_result *result);
+
+typedef struct {
+    cuzk_status status; /* why it was not accepted */
+    const char *error;
+    const char *job_id; /* the request id, or with another payload than a known job's of that id
+                           "ID~DIGEST"; NULL if not accepted */
+    unsigned queue_position; /* jobs that were queued before it */
+    bool is_known;           /* the same id with the same payload: attached to it */
+} cuzk_submitted;            /* borrowed for the call */
+
+typedef void (*cuzk_on_submitted)(void *user, const cuzk_submitted *answer);
+
+typedef struct {
+    const char *request_id; /* any text without NUL; copied; "" or NULL: one is made */
+    unsigned kind;
+    unsigned priority; /* 0: the kind's own */
+    void *payload;     /* handed over: freed with free, also when it is refused */
+    size_t payload_bytes;
+    uint64_t reserved_bytes; /* of cuzk_engine_reserve, taken over with the payload; 0: the engine
+                                reserves, and the submission waits */
+    cuzk_on_submitted on_submitted; /* called once, from any thread, maybe before submit returns */
+    cuzk_on_result on_result; /* NULL: nobody waits. Else called once, after on_submitted, unless it
+                                 was not accepted or cuzk_engine_leave came first */
+    void *user;
+} cuzk_submission;
+
+/** Submit a job. Returns at once; the submission waits where memory is short, it is never refused
+ *  for being one too many. waiter: names the wait for cuzk_engine_leave; may be NULL. */
+void cuzk_engine_submit(cuzk_engine *engine, const cuzk_submission *submission, uint64_t *waiter);
+
+/** Wait for a job. on_result: called once, unless cuzk_engine_leave came first: maybe before the
+ *  return. timeout_ns: 0: none. Errors: E_NOT_FOUND. */
+cuzk_status cuzk_engine_await(cuzk_engine *engine, uint64_t *waiter, const char *job_id,
+                              uint64_t timeout_ns, cuzk_on_result on_result, void *user,
+                              cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** The caller goes away; its job stays. True: its on_result has not been called and will not be.
+ *  False: it has been, or is being called now. */
+bool cuzk_engine_leave(cuzk_engine *engine, uint64_t waiter);
+
+/** Cancel a job: waiters are told at once, its units stop soon. was_running: it had not ended.
+ *  Errors: E_NOT_FOUND. */
+cuzk_status cuzk_engine_cancel(cuzk_engine *engine, bool *was_running, const char *job_id,
+                               cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Reserve memory for a payload before it is received. on_reserved: called once, from any thread,
+ *  maybe before the return, when the bytes are there. Errors: E_MEMORY when they can never be
+ *  (both numbers), E_UNAVAILABLE when the engine ends: then also through a call. */
+void cuzk_engine_reserve(cuzk_engine *engine, uint64_t bytes,
+                         void (*on_reserved)(void *user, cuzk_status status, const char *error),
+                         void *user);
+/** Give back what was reserved and not handed over. */
+void cuzk_engine_release(cuzk_engine *engine, uint64_t bytes);
+
+/* ---- residents ------------------------------------------------------------------------------- */
+
+/** Load a circuit and make it ready for a first proof. Blocks. kind: whose work knows the circuit.
+ *  Errors: E_NOT_FOUND, E_FILE, E_MEMORY, those of loading. */
+cuzk_status cuzk_engine_preload(cuzk_engine *engine, bool *was_loaded, uint64_t *load_ns,
+                                const char *circuit, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Evict a circuit: at once if no unit uses it, else when the last one ends. was_loaded, bytes: as
+ *  was. */
+void cuzk_engine_evict(cuzk_engine *engine, bool *was_loaded, uint64_t *freed_bytes,
+                       const char *circuit);
+
+/* ---- what it is doing ------------------------------------------------------------------------ */
+
+typedef enum {
+    CUZK_RESIDENT_LOADING,
+    CUZK_RESIDENT_READY,
+    CUZK_RESIDENT_STREAMING,
+    CUZK_RESIDENT_EVICTING
+} cuzk_resident_state;
+
+typedef enum {
+    CUZK_UNIT_PENDING,
+    CUZK_UNIT_WITNESS,
+    CUZK_UNIT_READY, /* waits for a device */
+    CUZK_UNIT_DEVICE,
+    CUZK_UNIT_DONE,
+    CUZK_UNIT_FAILED
+} cuzk_unit_state;
+
+typedef struct {
+    cuzk_unit_state state;
+    uint64_t witness_ns, prove_ns; /* so far; 0: not begun */
+} cuzk_unit_view;
+
+typedef struct {
+    char *job_id;
+    uint64_t seq;
+    unsigned kind, priority;
+    cuzk_job_state state;
+    uint64_t age_ns, started_ns_ago; /* since acceptance; since its first unit began, 0: not yet */
+    unsigned n_units, n_done, n_waiters;
+    cuzk_unit_view *units;
+    char *error; /* NULL: none */
+} cuzk_job_view;
+
+typedef struct {
+    unsigned device, worker;
+    bool is_busy;
+    char *job_id; /* NULL: idle */
+    int unit;
+    unsigned kind;
+    uint64_t busy_ns;
+} cuzk_worker_view;
+
+typedef struct {
+    char circuit[CUZK_CIRCUIT_ID_MAX];
+    cuzk_resident_state state;
+    uint64_t bytes, idle_ns;
+    unsigned n_users;
+} cuzk_resident_view;
+
+typedef struct {
+    char id[32];
+    char name[96];
+    uint64_t memory_bytes, reserved_bytes;
+    bool is_out;
+    unsigned n_faults;
+    char reason[256];
+} cuzk_device_view;
+
+typedef struct {
+    uint64_t uptime_ns;
+    uint64_t budget_bytes, reserved_bytes, peak_bytes, intake_bytes, intake_reserved_bytes;
+    cuzk_job_view *jobs; /* unfinished ones, and those that ended in the last 30 s */
+    unsigned n_jobs;
+    cuzk_worker_view *workers;
+    unsigned n_workers;
+    cuzk_resident_view *residents;
+    unsigned n_residents;
+    cuzk_device_view devices[CUZK_ENGINE_DEVICES_MAX];
+    unsigned n_devices;
+    struct {
+        unsigned pending, in_progress; /* exact: their sum is the number of unfinished jobs */
+        uint64_t completed, failed, cancelled; /* since the start */
+    } kinds[CUZK_KINDS_MAX];
+    unsigned submissions; /* not yet accepted: being decoded, or waiting for memory */
+    unsigned in_witness, in_device, in_finish, in_verify, ready; /* units */
+    uint64_t retries;
+    bool is_draining;
+    bool has_journal, journal_failed; /* failed: new work is refused until a write succeeds */
+    uint64_t journal_salvaged;        /* jobs that a damaged journal still gave at the start */
+    bool journal_was_damaged;
+} cuzk_engine_view;
+
+/** A consistent picture of this instant; never waits for a load. view: filled;
+ * cuzk_engine_view_clear. with_units: fill jobs[].units too. Errors: E_MEMORY. */
+cuzk_status cuzk_engine_look(cuzk_engine *engine, cuzk_engine_view *view, bool with_units,
+                             cuzk_error *err) CUZK_WARN_UNUSED;
+void cuzk_engine_view_clear(cuzk_engine_view *view);
+
+#endif
