@@ -30,6 +30,9 @@ for set in "$@"; do
         need "/usr/lib/$(uname -m)-linux-gnu/libyajl_s.a" libyajl-dev
         need "/usr/include/$(uname -m)-linux-gnu/curl/curl.h" libcurl4-openssl-dev
         need gzip gzip
+        need protoc protobuf-compiler
+        need protoc-c protobuf-c-compiler
+        need /usr/include/protobuf-c/protobuf-c.h libprotobuf-c-dev
         ;;
     check)
         need g++ g++
