@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the parts of the daemon share: gRPC (rpc.h), HTTP (http.h), and what serve.c makes and
+ * connects. */
+#ifndef CUZK_SERVER_SERVER_H
+#define CUZK_SERVER_SERVER_H
+
+#include "engine/engine.h"
+#include "server/config.h"
+#include "server/log.h"
+
+#include <stdatomic.h>
+
+struct cuzk_filecoin_work;
+struct cuzk_circom_work;
+
+/* Indices into cuzk_engine_options.kinds: those of the wire's ProofKind, and circom behind them. */
+enum {
+    CUZK_KIND_POREP = 1,
+    CUZK_KIND_SNAP = 2,
+    CUZK_KIND_WINDOW = 3,
+    CUZK_KIND_WINNING = 4,
+    CUZK_KIND_CIRCOM = 5,
+    CUZK_KIND_NULL = 6 /* of the tests' program only */
+};
+
+typedef struct cuzk_metrics cuzk_metrics; /* metrics.h */
+
+/* Made before the first part is started, and alive until the last has ended. Only the atomics
+ * change meanwhile. */
+typedef struct cuzk_server {
+    cuzk_engine *engine;
+    const cuzk_config *config; /* as at the start: live keys are told to whom they concern */
+    cuzk_log *log;
+    cuzk_metrics *metrics;
+    const cuzk_engine_kind *kinds;   /* CUZK_KINDS_MAX; a NULL name: no such kind */
+    struct cuzk_circom_work *circom; /* registered circuits; NULL: none */
+    const int *listen_fds;           /* sockets from systemd, in place of daemon.listen */
+    unsigned n_listen_fds;
+    atomic_bool is_ready;    /* preloads are done and no drain has begun */
+    atomic_bool is_draining; /* new work is refused */
+} cuzk_server;
+
+/** The text of /metrics and of GetMetrics. Errors: E_MEMORY. Thread-safe. */
+cuzk_status cuzk_server_metrics_text(cuzk_server *server, cuzk_text *out,
+                                     cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** The JSON of /status. Errors: E_MEMORY. Thread-safe. */
+cuzk_status cuzk_server_status_json(cuzk_server *server, cuzk_text *out,
+                                    cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Readiness, as /readyz and the health service tell it. */
+static inline bool cuzk_server_is_ready(const cuzk_server *server)
+{
+    return atomic_load_explicit(&server->is_ready, memory_order_acquire) &&
+           !atomic_load_explicit(&server->is_draining, memory_order_acquire);
+}
+
+/** The program: serve, config and the client's commands, by argv[1]. Returns the exit code. */
+int cuzk_server_main(int argc, char **argv);
+
+#endif
