@@ -15,6 +15,7 @@
 #include "groth16/key_rows.h"
 #include "groth16/prove_device.h"
 #include "groth16/prover_impl.h"
+#include "groth16/proving.h"
 #include "r1cs/satisfy.h"
 
 #include <stdlib.h>
@@ -23,10 +24,10 @@
 /* Share of the stages in the whole, in percent at the stage's beginning, for reports only. */
 enum { AT_ROWS = 0, AT_QUOTIENT = 3, AT_H = 20, AT_QUERIES = 55, AT_END = 97 };
 
-struct proving {
+struct cuzk_proving {
     const cuzk_prover *p;
     const cuzk_witness *w;
-    const cuzk_prove_params *params;
+    cuzk_prove_params params;
     cuzk_pool *pool;
     cuzk_error *err;
     uint8_t *ws;
@@ -39,7 +40,7 @@ struct proving {
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-static void end_stage(struct proving *g)
+static void end_stage(cuzk_proving *g)
 {
     uint64_t now = cuzk_now_ns();
     if (g->times.n_stages > 0) {
@@ -48,14 +49,14 @@ static void end_stage(struct proving *g)
     g->stage_began_ns = now;
 }
 
-static cuzk_status begin_stage(struct proving *g, const char *name, unsigned percent)
+static cuzk_status begin_stage(cuzk_proving *g, const char *name, unsigned percent)
 {
     end_stage(g);
     g->times.stages[g->times.n_stages++].name = name;
-    return cuzk_report_progress(g->params->reporter, name, percent, 100, g->err);
+    return cuzk_report_progress(g->params.reporter, name, percent, 100, g->err);
 }
 
-static void drop(const struct proving *g, const void *data, uint64_t n_bytes)
+static void drop(const cuzk_proving *g, const void *data, uint64_t n_bytes)
 {
     if (g->p->drop && g->p->is_zkey) {
         cuzk_map_file_drop(data, n_bytes);
@@ -70,40 +71,59 @@ static size_t align(size_t n)
     return (n + 63) / 64 * 64;
 }
 
-static cuzk_msm_params h_params(const struct proving *g, cuzk_msm_query *query)
+static cuzk_msm_params h_params(const cuzk_proving *g, cuzk_msm_query *query)
 {
     *query = (cuzk_msm_query){.group = CUZK_G1, .bases = g->p->h};
     return (cuzk_msm_params){.scalars = g->ws, .n = g->p->n_h, .queries = query, .n_queries = 1};
 }
 
-static size_t workspace_bytes(const struct proving *g)
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static size_t workspace_bytes(const cuzk_proving *g)
 {
     const cuzk_prover *p = g->p;
-    size_t vector = align(p->n * sizeof(cuzk_fr));
+    size_t vector = align(p->n * sizeof(cuzk_fr)), most = 2 * vector;
+    if (g->params.device != NULL) {
+        for (unsigned i = 0; i < p->n_sets; i++) {
+            most = larger(most, cuzk_query_selection_bytes(&p->sets[i], g->w));
+        }
+        return most;
+    }
     cuzk_msm_query query;
     cuzk_msm_params h = h_params(g, &query);
-    if (g->params->device != NULL) {
-        size_t bytes = 2 * vector;
-        for (unsigned i = 0; i < p->n_sets; i++) {
-            size_t n = cuzk_query_selection_bytes(&p->sets[i], g->w);
-            bytes = n > bytes ? n : bytes;
-        }
-        return bytes;
-    }
-    size_t most = 2 * vector + cuzk_quotient_workspace_bytes(p->domain, g->pool);
-    size_t with_h = vector + cuzk_msm_workspace_bytes(p->curve, &h, g->pool);
-    most = with_h > most ? with_h : most;
+    most += cuzk_quotient_workspace_bytes(p->domain, g->pool);
+    most = larger(most, vector + cuzk_msm_workspace_bytes(p->curve, &h, g->pool));
     for (unsigned i = 0; i < p->n_sets; i++) {
-        size_t n = cuzk_query_sums_workspace_bytes(&p->sets[i], g->w, g->pool);
-        most = n > most ? n : most;
+        most = larger(most, cuzk_query_sums_workspace_bytes(&p->sets[i], g->w, g->pool));
     }
     return most;
+}
+
+size_t cuzk_proving_bytes_max(const cuzk_proving_counts *counts, const cuzk_pool *pool)
+{
+    size_t vector = align(((size_t)1 << counts->lg_n) * sizeof(cuzk_fr));
+    cuzk_msm_query query = {.group = CUZK_G1};
+    cuzk_msm_params h = {.n = (size_t)1 << counts->lg_n, .queries = &query, .n_queries = 1};
+    size_t most = 2 * vector + cuzk_quotient_bytes(counts->curve, counts->lg_n, pool);
+    most = larger(most, vector + cuzk_msm_workspace_bytes(counts->curve, &h, pool));
+    most = larger(most, cuzk_query_sums_bytes_max(counts->curve, counts->n_vars, counts->n_field,
+                                                  counts->is_zkey ? 4 : 2, pool));
+    return sizeof(cuzk_proving) + most;
 }
 
 /* ---- the three layouts ------------------------------------------------------------------------
  */
 
-static cuzk_status eval_rows(struct proving *g, cuzk_fr *a, cuzk_fr *b)
+/* Vector i of the first layout. */
+static cuzk_fr *row_vector(const cuzk_proving *g, unsigned i)
+{
+    return (cuzk_fr *)(void *)(g->ws + i * align(g->p->n * sizeof(cuzk_fr)));
+}
+
+static cuzk_status eval_rows(cuzk_proving *g, cuzk_fr *a, cuzk_fr *b)
 {
     const cuzk_prover *p = g->p;
     CUZK_TRY(begin_stage(g, "rows", AT_ROWS));
@@ -117,13 +137,15 @@ static cuzk_status eval_rows(struct proving *g, cuzk_fr *a, cuzk_fr *b)
     return CUZK_OK;
 }
 
-static cuzk_status rows_and_quotient(struct proving *g)
+static cuzk_status rows_and_quotient(cuzk_proving *g)
 {
     const cuzk_prover *p = g->p;
-    size_t vector = align(p->n * sizeof(cuzk_fr));
-    cuzk_fr *a = (cuzk_fr *)(void *)g->ws, *b = (cuzk_fr *)(void *)(g->ws + vector);
-    void *rest = g->ws + 2 * vector;
+    cuzk_fr *a = row_vector(g, 0), *b = row_vector(g, 1);
     CUZK_TRY(eval_rows(g, a, b));
+    if (g->params.device != NULL) {
+        return CUZK_OK; /* the quotient is made there, together with its sum */
+    }
+    void *rest = row_vector(g, 2);
     CUZK_TRY(begin_stage(g, "quotient", AT_QUOTIENT));
     return p->is_zkey ? cuzk_quotient_circom(p->domain, a, a, b, rest, g->pool, g->err)
                       : cuzk_quotient_plain(p->domain, a, a, b, rest, g->pool, g->err);
@@ -135,7 +157,7 @@ struct late_points {
     size_t n_bytes;
 };
 
-static cuzk_status decode_late(const struct proving *g, cuzk_params_array array,
+static cuzk_status decode_late(const cuzk_proving *g, cuzk_params_array array,
                                struct late_points *out, const void **bases)
 {
     const cuzk_prover *p = g->p;
@@ -151,7 +173,7 @@ static cuzk_status decode_late(const struct proving *g, cuzk_params_array array,
     return cuzk_prover_decode(p, array, out->data, g->pool, g->err);
 }
 
-static cuzk_status h_sum(struct proving *g)
+static cuzk_status h_sum(cuzk_proving *g)
 {
     const cuzk_prover *p = g->p;
     size_t vector = align(p->n * sizeof(cuzk_fr));
@@ -170,7 +192,7 @@ static cuzk_status h_sum(struct proving *g)
 }
 
 /* The sums of set i. */
-static cuzk_status set_sums(struct proving *g, unsigned i)
+static cuzk_status set_sums(cuzk_proving *g, unsigned i)
 {
     static const cuzk_params_array arrays[CUZK_QUERY_COUNT] = {
         [CUZK_QUERY_A] = CUZK_PARAMS_A,
@@ -197,7 +219,7 @@ static cuzk_status set_sums(struct proving *g, unsigned i)
     return status;
 }
 
-static cuzk_status query_sums(struct proving *g)
+static cuzk_status query_sums(cuzk_proving *g)
 {
     const cuzk_prover *p = g->p;
     CUZK_TRY(begin_stage(g, "A, B, C", AT_QUERIES));
@@ -214,13 +236,11 @@ static cuzk_status query_sums(struct proving *g)
 /* ---- the same with a device -------------------------------------------------------------------
  */
 
-static cuzk_status sums_on_device(struct proving *g)
+static cuzk_status sums_on_device(cuzk_proving *g)
 {
     const cuzk_prover *p = g->p;
-    const cuzk_prove_device *d = g->params->device;
-    cuzk_fr *a = (cuzk_fr *)(void *)g->ws;
-    cuzk_fr *b = (cuzk_fr *)(void *)(g->ws + align(p->n * sizeof(cuzk_fr)));
-    CUZK_TRY(eval_rows(g, a, b));
+    const cuzk_prove_device *d = g->params.device;
+    cuzk_fr *a = row_vector(g, 0), *b = row_vector(g, 1);
     CUZK_TRY(begin_stage(g, "quotient, H", AT_QUOTIENT));
     CUZK_TRY(d->h_sum(d->context, &g->h, a, b, g->err));
     CUZK_TRY(begin_stage(g, "A, B, C", AT_QUERIES));
@@ -236,10 +256,10 @@ static cuzk_status sums_on_device(struct proving *g)
 /* ---- assembly -----------------------------------------------------------------------------------
  */
 
-static cuzk_status choose_blinding(const struct proving *g, cuzk_fr *r, cuzk_fr *s)
+static cuzk_status choose_blinding(const cuzk_proving *g, cuzk_fr *r, cuzk_fr *s)
 {
     const cuzk_curve *curve = g->p->curve;
-    const cuzk_blinding *given = g->params->test_blinding;
+    const cuzk_blinding *given = g->params.test_blinding;
     if (given != NULL) {
         CUZK_FAIL_IF(!curve->fr_from_canonical_le(r, given->r) ||
                          !curve->fr_from_canonical_le(s, given->s),
@@ -250,7 +270,7 @@ static cuzk_status choose_blinding(const struct proving *g, cuzk_fr *r, cuzk_fr 
     return cuzk_fr_random(curve, s, g->err);
 }
 
-static const cuzk_jac *sum_of(const struct proving *g, cuzk_prover_query query)
+static const cuzk_jac *sum_of(const cuzk_proving *g, cuzk_prover_query query)
 {
     return &g->sets[g->p->place[query].set].queries[g->p->place[query].query].sum;
 }
@@ -274,7 +294,7 @@ static void add_multiple(const cuzk_group *group, cuzk_jac *out, const cuzk_jac 
 
 /* r·s·delta occurs twice in C with opposite signs, in r·B1 and by itself: it is left out of both.
  */
-static cuzk_status assemble(const struct proving *g, cuzk_proof_points *out)
+static cuzk_status assemble(const cuzk_proving *g, cuzk_proof_points *out)
 {
     const cuzk_curve *curve = g->p->curve;
     const cuzk_vk *vk = &g->p->vk;
@@ -308,7 +328,7 @@ static cuzk_status assemble(const struct proving *g, cuzk_proof_points *out)
 /* ---- self-check ------------------------------------------------------------------------------ */
 
 /* The proof does not verify: say why as well as can be said. */
-static cuzk_status explain(const struct proving *g, const cuzk_proof_points *proof)
+static cuzk_status explain(const cuzk_proving *g, const cuzk_proof_points *proof)
 {
     /* sums of points on the curve are on the curve */
     CUZK_FAIL_IF(
@@ -334,7 +354,7 @@ static cuzk_status explain(const struct proving *g, const cuzk_proof_points *pro
                      "every constraint of the circuit: the key is damaged or of another circuit");
 }
 
-static cuzk_status self_check(const struct proving *g, const cuzk_proof_points *proof)
+static cuzk_status self_check(const cuzk_proving *g, const cuzk_proof_points *proof)
 {
     uint32_t n_values = g->p->n_inputs - 1;
     uint8_t *values = malloc((size_t)n_values * 32 + 1);
@@ -347,9 +367,9 @@ static cuzk_status self_check(const struct proving *g, const cuzk_proof_points *
     free(values);
     if (status == CUZK_E_INVALID_PROOF) {
         status = explain(g, proof);
-        if (g->params->device != NULL) {
+        if (g->params.device != NULL) {
             cuzk_error_prefix(g->err, "with sums from %s, which may be at fault",
-                              g->params->device->name);
+                              g->params.device->name);
         }
         return status;
     }
@@ -358,7 +378,7 @@ static cuzk_status self_check(const struct proving *g, const cuzk_proof_points *
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static cuzk_status check_witness(const struct proving *g)
+static cuzk_status check_witness(const cuzk_proving *g)
 {
     const cuzk_prover *p = g->p;
     CUZK_FAIL_IF(g->w->curve->id != p->curve->id, g->err, CUZK_E_MISMATCH,
@@ -371,20 +391,85 @@ static cuzk_status check_witness(const struct proving *g)
     return CUZK_OK;
 }
 
-static cuzk_status prove(struct proving *g, cuzk_proof_points *proof)
+cuzk_status cuzk_proving_begin(cuzk_proving **out, const cuzk_prover *prover,
+                               const cuzk_witness *witness, const cuzk_prove_params *params,
+                               cuzk_pool *pool, cuzk_error *err)
 {
-    CUZK_FAIL_IF(g->params->device != NULL && g->p->decode_late, g->err, CUZK_E_ARGUMENT,
-                 "proving with a device: the prover does not keep its points");
-    if (g->params->device != NULL) {
+    cuzk_proving *g = calloc(1, sizeof *g);
+    CUZK_FAIL_IF(g == NULL, err, CUZK_E_MEMORY, "proving: out of memory");
+    g->p = prover;
+    g->w = witness;
+    g->params = params != NULL ? *params : (cuzk_prove_params){0};
+    g->pool = pool;
+    g->err = err;
+    cuzk_status status = check_witness(g);
+    if (status == CUZK_OK && g->params.device != NULL && prover->decode_late) {
+        status = CUZK_FAIL(err, CUZK_E_ARGUMENT,
+                           "proving with a device: the prover does not keep its points");
+    }
+    if (status == CUZK_OK) {
+        g->ws_bytes = g->times.workspace_bytes = workspace_bytes(g);
+        g->ws = cuzk_pages_alloc(g->ws_bytes);
+        if (g->ws == NULL) {
+            status = CUZK_FAIL(err, CUZK_E_MEMORY, "proving: workspace of %zu bytes: out of memory",
+                               g->ws_bytes);
+        }
+    }
+    if (status != CUZK_OK) {
+        cuzk_proving_end(g);
+        return status;
+    }
+    *out = g;
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_proving_quotient(cuzk_proving *g, cuzk_error *err)
+{
+    g->err = err;
+    return rows_and_quotient(g);
+}
+
+static void free_workspace(cuzk_proving *g)
+{
+    cuzk_pages_free(g->ws, g->ws_bytes);
+    g->ws = NULL;
+}
+
+cuzk_status cuzk_proving_sums(cuzk_proving *g, cuzk_error *err)
+{
+    g->err = err;
+    if (g->params.device != NULL) {
         CUZK_TRY(sums_on_device(g));
     } else {
-        CUZK_TRY(rows_and_quotient(g));
         CUZK_TRY(h_sum(g));
         CUZK_TRY(query_sums(g));
     }
+    free_workspace(g);
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_proving_assemble(cuzk_proving *g, cuzk_proof_points *proof, cuzk_error *err)
+{
+    g->err = err;
     CUZK_TRY(begin_stage(g, "assembly", AT_END));
-    CUZK_TRY(assemble(g, proof));
-    if (!g->params->without_self_check || g->params->device != NULL) {
+    return assemble(g, proof);
+}
+
+void cuzk_proving_end(cuzk_proving *g)
+{
+    if (g != NULL) {
+        free_workspace(g);
+        cuzk_wipe(g, sizeof *g);
+        free(g);
+    }
+}
+
+static cuzk_status run(cuzk_proving *g, cuzk_proof_points *proof, cuzk_error *err)
+{
+    CUZK_TRY(cuzk_proving_quotient(g, err));
+    CUZK_TRY(cuzk_proving_sums(g, err));
+    CUZK_TRY(cuzk_proving_assemble(g, proof, err));
+    if (!g->params.without_self_check || g->params.device != NULL) {
         CUZK_TRY(begin_stage(g, "self-check", AT_END));
         CUZK_TRY(self_check(g, proof));
     }
@@ -396,26 +481,16 @@ cuzk_status cuzk_prover_prove(const cuzk_prover *prover, cuzk_proof_points *out,
                               const cuzk_witness *witness, const cuzk_prove_params *params,
                               cuzk_pool *pool, cuzk_error *err)
 {
-    static const cuzk_prove_params defaults = {0};
-    struct proving g = {.p = prover,
-                        .w = witness,
-                        .params = params == NULL ? &defaults : params,
-                        .pool = pool,
-                        .err = err};
-    CUZK_TRY(check_witness(&g));
-    g.ws_bytes = g.times.workspace_bytes = workspace_bytes(&g);
-    g.ws = cuzk_pages_alloc(g.ws_bytes);
-    CUZK_FAIL_IF(g.ws == NULL, err, CUZK_E_MEMORY, "proving: workspace of %zu bytes: out of memory",
-                 g.ws_bytes);
+    cuzk_proving *g = NULL;
     cuzk_proof_points proof;
-    cuzk_status status = prove(&g, &proof);
-    cuzk_pages_free(g.ws, g.ws_bytes);
+    CUZK_TRY(cuzk_proving_begin(&g, prover, witness, params, pool, err));
+    cuzk_status status = run(g, &proof, err);
     if (status == CUZK_OK) {
         *out = proof;
-        if (g.params->times != NULL) {
-            *g.params->times = g.times;
+        if (g->params.times != NULL) {
+            *g->params.times = g->times;
         }
     }
-    cuzk_wipe(&g, sizeof g);
+    cuzk_proving_end(g);
     return status;
 }

@@ -54,27 +54,44 @@ static struct layout plan_selection(const cuzk_query_set *set, size_t n_bits, si
     return l;
 }
 
-static struct layout plan(const cuzk_query_set *set, const cuzk_witness *w, const cuzk_pool *pool)
+static struct layout plan_sums(const cuzk_query_set *set, const cuzk_curve *curve, size_t n_bits,
+                               size_t n_scalars, const cuzk_pool *pool)
 {
-    size_t n_bits, n_scalars;
-    count(set, w, &n_bits, &n_scalars);
     struct layout l = plan_selection(set, n_bits, n_scalars);
     cuzk_msm_query queries[CUZK_QUERIES_MAX];
     memcpy(queries, set->queries, sizeof queries);
     static const uint32_t any_index = 0;
     cuzk_msm_params params = {
         .base_index = &any_index, .n = n_scalars, .queries = queries, .n_queries = set->n_queries};
-    size_t msm = cuzk_msm_workspace_bytes(w->curve, &params, pool);
-    size_t bit_sum = cuzk_bit_sum_workspace_bytes(w->curve, n_bits, set->n_queries, pool);
+    size_t msm = cuzk_msm_workspace_bytes(curve, &params, pool);
+    size_t bit_sum = cuzk_bit_sum_workspace_bytes(curve, n_bits, set->n_queries, pool);
     l.inner_bytes = msm > bit_sum ? msm : bit_sum;
     l.total = l.inner + l.inner_bytes;
     return l;
+}
+
+static struct layout plan(const cuzk_query_set *set, const cuzk_witness *w, const cuzk_pool *pool)
+{
+    size_t n_bits, n_scalars;
+    count(set, w, &n_bits, &n_scalars);
+    return plan_sums(set, w->curve, n_bits, n_scalars, pool);
 }
 
 size_t cuzk_query_sums_workspace_bytes(const cuzk_query_set *set, const cuzk_witness *witness,
                                        const cuzk_pool *pool)
 {
     return plan(set, witness, pool).total;
+}
+
+size_t cuzk_query_sums_bytes_max(const cuzk_curve *curve, uint32_t n_vars, uint32_t n_field,
+                                 size_t n_queries, const cuzk_pool *pool)
+{
+    static const uint64_t any_support = 0; /* only whether there is one is looked at */
+    cuzk_query_set set = {.support = &any_support, .n_queries = n_queries};
+    for (size_t i = 0; i < n_queries; i++) {
+        set.queries[i].group = i + 1 == n_queries ? CUZK_G2 : CUZK_G1;
+    }
+    return plan_sums(&set, curve, n_vars, n_field, pool).total;
 }
 
 /* Move the bits of `value` that `mask` selects to the low end, in order. */

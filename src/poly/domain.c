@@ -95,8 +95,8 @@ cuzk_status cuzk_domain_create_path(cuzk_domain **out, const cuzk_curve *curve, 
     unsigned lg_max =
         curve->two_adicity < CUZK_DOMAIN_LG_MAX ? curve->two_adicity : CUZK_DOMAIN_LG_MAX;
     CUZK_FAIL_IF(lg_n > lg_max, err, CUZK_E_UNSUPPORTED,
-                 "making a domain of 2^%u points on %s: the largest is 2^%u", lg_n, curve->snarkjs_name,
-                 lg_max);
+                 "making a domain of 2^%u points on %s: the largest is 2^%u", lg_n,
+                 curve->snarkjs_name, lg_max);
     CUZK_FAIL_IF(generator != 5 && generator != 7, err, CUZK_E_ARGUMENT,
                  "making a domain on %s: generator %u of the root of unity; known are 5 and 7",
                  curve->snarkjs_name, generator);
@@ -155,20 +155,20 @@ cuzk_fr cuzk_domain_root(const cuzk_domain *domain)
     return domain->root;
 }
 
-static size_t workspace(const struct cuzk_domain *d, const cuzk_pool *pool)
+static size_t workspace(const cuzk_ntt_kernel *kernel, unsigned lg_n, const cuzk_pool *pool)
 {
-    if (d->lg_n < CUZK_NTT_LG_SMALL) {
+    if (lg_n < CUZK_NTT_LG_SMALL) {
         return 64; /* not used; aligned_alloc wants a size */
     }
-    size_t n_threads = d->lg_n < CUZK_NTT_LG_THREADS ? 1 : cuzk_pool_threads(pool);
-    size_t bytes = (size_t)32 << d->lg_n;
-    bytes += 2 * (d->kernel->factor_bytes << d->lg_cols);
-    return bytes + 3 * n_threads * (d->kernel->vector_bytes << d->lg_cols);
+    size_t n_threads = lg_n < CUZK_NTT_LG_THREADS ? 1 : cuzk_pool_threads(pool);
+    size_t bytes = (size_t)32 << lg_n;
+    bytes += 2 * (kernel->factor_bytes << lg_cols_of(lg_n));
+    return bytes + 3 * n_threads * (kernel->vector_bytes << lg_cols_of(lg_n));
 }
 
 size_t cuzk_ntt_workspace_bytes(const cuzk_domain *domain, const cuzk_pool *pool)
 {
-    return workspace(domain, pool);
+    return workspace(domain->kernel, domain->lg_n, pool);
 }
 
 void cuzk_ntt_forward(const cuzk_domain *domain, cuzk_fr *a, const cuzk_fr *coset, void *ws,
@@ -185,7 +185,12 @@ void cuzk_ntt_inverse(const cuzk_domain *domain, cuzk_fr *a, const cuzk_fr *cose
 
 size_t cuzk_quotient_workspace_bytes(const cuzk_domain *domain, const cuzk_pool *pool)
 {
-    return workspace(domain, pool);
+    return workspace(domain->kernel, domain->lg_n, pool);
+}
+
+size_t cuzk_quotient_bytes(const cuzk_curve *curve, unsigned lg_n, const cuzk_pool *pool)
+{
+    return workspace(cuzk_ntt_kernel_get(curve->id, cuzk_cpu_path_get()), lg_n, pool);
 }
 
 cuzk_status cuzk_quotient_circom(const cuzk_domain *domain, void *out, cuzk_fr *a, cuzk_fr *b,

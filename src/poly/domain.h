@@ -62,6 +62,9 @@ void cuzk_ntt_inverse(const cuzk_domain *domain, cuzk_fr *a, const cuzk_fr *cose
  *  for each thread. Pure. */
 size_t cuzk_quotient_workspace_bytes(const cuzk_domain *domain, const cuzk_pool *pool);
 
+/** The same for a domain of 2^lg_n that need not be there, on this process's CPU path. */
+size_t cuzk_quotient_bytes(const cuzk_curve *curve, unsigned lg_n, const cuzk_pool *pool);
+
 /** The scalars of a circom key's H query: (a·b - c)(w2^(2i+1)) for i = 0 … n-1, with w2 the 2n-th
  *  root (w2² = w) and c the interpolation of a∘b (spec/circom-formats.md section 1).
  *

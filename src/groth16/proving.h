@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* A proof in steps, for callers that run them at different times or in different threads.
+ * cuzk_prover_prove (groth16/prover.h) is these steps one after the other, and the self-check.
+ *
+ *     begin → quotient → sums → assemble → end
+ *
+ * Each step once, by one thread at a time; end also after a failure and in place of a step. */
+#ifndef CUZK_GROTH16_PROVING_H
+#define CUZK_GROTH16_PROVING_H
+
+#include "groth16/prover.h"
+
+typedef struct cuzk_proving cuzk_proving;
+
+/** Start a proof: compare the witness with the key and allocate the workspace.
+ *
+ *  prover, witness, pool, and what params points to: borrowed until end. params may be NULL; times
+ *  and without_self_check are not read. Returned: cuzk_proving_end. Errors: E_MISMATCH,
+ *  E_WITNESS_LENGTH, E_MEMORY, E_ARGUMENT (a device, and a prover that keeps no points). */
+cuzk_status cuzk_proving_begin(cuzk_proving **out, const cuzk_prover *prover,
+                               const cuzk_witness *witness, const cuzk_prove_params *params,
+                               cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Rows a, b of the circuit and, without a device, the quotient's scalars. Errors: E_FORMAT (a bad
+ *  coefficient of the key), E_CANCELLED. Threads: the pool's. */
+cuzk_status cuzk_proving_quotient(cuzk_proving *proving, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** The sums over H and over the witness; what a device does is here. Frees the workspace: a few
+ *  points stay. Errors: E_CANCELLED, E_MEMORY, E_DEVICE. Threads: the pool's. */
+cuzk_status cuzk_proving_sums(cuzk_proving *proving, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Choose r and s, fresh from the system's generator, and put the proof together: microseconds. It
+ *  is not verified. proof: written on success. Errors: E_CANCELLED, E_INTERNAL (the generator). */
+cuzk_status cuzk_proving_assemble(cuzk_proving *proving, cuzk_proof_points *proof,
+                                  cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Wipe private values and free. NULL is fine. */
+void cuzk_proving_end(cuzk_proving *proving);
+
+/* Counts of a circuit, or bounds of them, from which the memory of its proofs follows. */
+typedef struct {
+    const cuzk_curve *curve;
+    unsigned lg_n;            /* of the domain */
+    uint32_t n_vars, n_field; /* variables; those that are no bits */
+    bool is_zkey;
+} cuzk_proving_counts;
+
+/** Bytes that a proof without a device holds between begin and end, at most. Pure. */
+size_t cuzk_proving_bytes_max(const cuzk_proving_counts *counts, const cuzk_pool *pool);
+
+#endif
