@@ -205,6 +205,22 @@ static int take_command(cuzk_cli_args *args, int argc, const char *const *argv, 
     return args->command != NULL ? CUZK_EXIT_OK : cuzk_cli_unknown_command(word);
 }
 
+/* Whether the command line is cuzk-server's: the command is, or an option makes it so. */
+static bool is_of_server(const cuzk_cli_command *c, int argc, const char *const *argv)
+{
+    if (c->run == cuzk_cli_exec_server) {
+        return true;
+    }
+    size_t n = c->server_option != NULL ? strlen(c->server_option) : 0;
+    for (int i = 1; n > 0 && i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strncmp(argv[i], c->server_option, n) == 0 &&
+            (argv[i][n] == '\0' || argv[i][n] == '=')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* positional: room for argc words. */
 static int parse(cuzk_cli_args *args, int argc, const char *const *argv, const char **positional,
                  bool *help)
@@ -218,6 +234,10 @@ static int parse(cuzk_cli_args *args, int argc, const char *const *argv, const c
             options_over = true;
         } else if (args->command == NULL && (!is_option || strcmp(text, "--version") == 0)) {
             code = take_command(args, argc, argv, &i);
+            if (code == CUZK_EXIT_OK && is_of_server(args->command, argc, argv)) {
+                args->json |= wants_json;
+                return cuzk_cli_exec_server(args);
+            }
         } else if (is_option) {
             code = parse_option(args, argc, argv, &i, help);
         } else {
@@ -279,7 +299,7 @@ int cuzk_cli_main(int argc, const char *const *argv)
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         wants_json |= strcmp(argv[i], "--json") == 0;
     }
-    cuzk_cli_args args = {.begin_ns = cuzk_cli_now_ns()};
+    cuzk_cli_args args = {.argv = argv, .begin_ns = cuzk_cli_now_ns()};
     const char **positional = calloc((size_t)argc + 1, sizeof *positional);
     if (positional == NULL) {
         fputs("cuzk: out of memory\n", stderr);

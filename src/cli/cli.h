@@ -7,13 +7,13 @@
 #ifndef CUZK_CLI_CLI_H
 #define CUZK_CLI_CLI_H
 
-#include "cuzk.h"
+#include "cuzk_filecoin.h"
 
 #include <stdio.h>
 
 enum { CUZK_EXIT_OK = 0, CUZK_EXIT_FAILED = 1, CUZK_EXIT_USAGE = 2 };
 
-enum { CUZK_CLI_OPTIONS_MAX = 16 };
+enum { CUZK_CLI_OPTIONS_MAX = 32 };
 
 /* One option. Options without a value are flags. */
 typedef struct {
@@ -36,11 +36,15 @@ typedef struct {
     /* Commands whose result is not on stdout: what is done although stdout cannot be written, which
      * is then a warning; NULL: it is a failure. */
     const char *result_elsewhere;
+    /* An option that makes the command one of cuzk-server's, which then gets the whole command
+     * line; NULL: none. */
+    const char *server_option;
 } cuzk_cli_command;
 
 /* A parsed command line. Strings are those of argv. */
 struct cuzk_cli_args {
     const cuzk_cli_command *command; /* never NULL in a command's own code */
+    const char *const *argv;
     const char *const *positional;
     unsigned n_positional;
     const char *values[CUZK_CLI_OPTIONS_MAX]; /* by place in the command's options; "" for a flag */
@@ -59,6 +63,12 @@ extern const cuzk_cli_command cuzk_cli_commands[];
 
 /** Parse argv (program name first) and run the command. Returns the exit code. */
 int cuzk_cli_main(int argc, const char *const *argv);
+
+/** The `run` of commands that are cuzk-server's: gives it this process with the same arguments. The
+ *  program is found beside this one or in ../libexec/cuzk/. Returns an exit code only when there is
+ *  none: it was not built, or it cannot be run. Options and number of arguments are then not looked
+ *  at here. */
+int cuzk_cli_exec_server(cuzk_cli_args *args);
 
 /** The value of an option of the command: NULL when it was not given, "" for a flag. The name must
  *  be in the command's table. */
@@ -157,6 +167,34 @@ void cuzk_cli_no_memory(cuzk_cli_args *args);
 
 /** Read a whole regular file. Returned: free with free. NULL with args->err set on failure. */
 char *cuzk_cli_read_file(cuzk_cli_args *args, const char *path, size_t *n_bytes);
+
+/** Put the file that an error is about in front of args->err. */
+void cuzk_cli_error_name(cuzk_cli_args *args, const char *path);
+
+/** Set the fields of a request from the JSON object in a file. False with args->err set. */
+bool cuzk_cli_read_request(cuzk_cli_args *args, cuzk_filecoin_request *request, const char *path);
+
+/** Fill a request from the options of the command line and the file that --request names. False
+ *  with args->err set. */
+bool cuzk_cli_fill_request(cuzk_cli_args *args, cuzk_filecoin_request *request);
+
+/* Files of vanilla proofs, which a request borrows. */
+typedef struct {
+    cuzk_bytes *files;
+    unsigned n;
+} cuzk_cli_vanilla;
+
+/** Read n files of vanilla proofs and add them to a request. vanilla: all zero before;
+ * cuzk_cli_free_vanilla, also on failure. False with args->err set. */
+bool cuzk_cli_read_vanilla(cuzk_cli_args *args, cuzk_cli_vanilla *vanilla,
+                           cuzk_filecoin_request *request, const char *const *paths, unsigned n);
+void cuzk_cli_free_vanilla(cuzk_cli_vanilla *vanilla);
+
+/** The form of a Filecoin proof that --format names. False after a usage message. */
+bool cuzk_cli_filecoin_form(const cuzk_cli_args *args, cuzk_filecoin_form *form);
+
+/** The file that --out names, or the form's default. */
+const char *cuzk_cli_filecoin_out(const cuzk_cli_args *args, cuzk_filecoin_form form);
 
 /** Highest resident memory of this process so far, bytes. */
 uint64_t cuzk_cli_peak_memory(void);

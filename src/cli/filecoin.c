@@ -4,71 +4,13 @@
 #include "cuzk_filecoin.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* The field that an option sets: its name with underscores. False for an option that is none. */
-static bool option_field(char *field, size_t n, const cuzk_cli_option *option)
-{
-    static const char *const not_fields[] = {
-        "--request", "--vk", "--params", "--circuits", "--out", "--format", "--allow-test-key"};
-    for (size_t i = 0; i < sizeof not_fields / sizeof not_fields[0]; i++) {
-        if (strcmp(option->name, not_fields[i]) == 0) {
-            return false;
-        }
-    }
-    snprintf(field, n, "%s", option->name + 2);
-    for (char *p = field; *p != '\0'; p++) {
-        *p = *p == '-' ? '_' : *p;
-    }
-    return true;
-}
-
-/* Put the file that an error is about in front of it. */
-static void name_file(cuzk_cli_args *args, const char *path)
-{
-    char text[CUZK_ERROR_TEXT_MAX];
-    snprintf(text, sizeof text, "%s", args->err.text);
-    snprintf(args->err.text, sizeof args->err.text, "\"%s\": %.900s", path, text);
-}
-
-/* Fill a request from the command line and from the file that it names. False with args->err set.
- */
-static bool fill_request(cuzk_cli_args *args, cuzk_filecoin_request *request)
-{
-    const char *path = cuzk_cli_value(args, "--request");
-    if (path != NULL) {
-        size_t n_bytes = 0;
-        char *json = cuzk_cli_read_file(args, path, &n_bytes);
-        if (json == NULL) {
-            return false;
-        }
-        cuzk_status status = cuzk_filecoin_request_read_json(request, json, n_bytes, &args->err);
-        free(json);
-        if (status != CUZK_OK) {
-            name_file(args, path);
-            return false;
-        }
-    }
-    const cuzk_cli_option *options = args->command->options;
-    for (unsigned i = 0; options[i].name != NULL; i++) {
-        char field[32];
-        if (args->values[i] != NULL && option_field(field, sizeof field, &options[i]) &&
-            cuzk_filecoin_request_set(request, field, args->values[i], &args->err) != CUZK_OK) {
-            if (args->err.status == CUZK_E_FORMAT) {
-                args->err.status = CUZK_E_ARGUMENT; /* it stands on the command line, in no file */
-            }
-            return false;
-        }
-    }
-    return true;
-}
 
 static int report(cuzk_cli_args *args, cuzk_status status, unsigned n_partitions,
                   unsigned first_invalid)
 {
     if (status != CUZK_OK && status != CUZK_E_INVALID_PROOF) {
         if (status == CUZK_E_FORMAT || status == CUZK_E_MISMATCH) {
-            name_file(args, args->positional[0]);
+            cuzk_cli_error_name(args, args->positional[0]);
         }
         return cuzk_cli_fail(args);
     }
@@ -82,7 +24,7 @@ static int report(cuzk_cli_args *args, cuzk_status status, unsigned n_partitions
 static int verify(cuzk_cli_args *args, const cuzk_ctx *ctx, cuzk_filecoin_request *request)
 {
     unsigned n_partitions = 0;
-    if (!fill_request(args, request) ||
+    if (!cuzk_cli_fill_request(args, request) ||
         cuzk_filecoin_request_partitions(&n_partitions, request, &args->err) != CUZK_OK) {
         return cuzk_cli_fail(args);
     }
@@ -109,65 +51,6 @@ static int verify(cuzk_cli_args *args, const cuzk_ctx *ctx, cuzk_filecoin_reques
 }
 
 /* ---- proving --------------------------------------------------------------------------------- */
-
-/* Files of vanilla proofs, which the request borrows. */
-struct inputs {
-    char **data;
-    unsigned n;
-};
-
-static void free_inputs(struct inputs *inputs)
-{
-    for (unsigned i = 0; i < inputs->n; i++) {
-        free(inputs->data[i]);
-    }
-    free(inputs->data);
-}
-
-static bool read_inputs(cuzk_cli_args *args, struct inputs *inputs, cuzk_filecoin_request *request)
-{
-    inputs->data = calloc(args->n_positional, sizeof *inputs->data);
-    if (inputs->data == NULL) {
-        cuzk_cli_no_memory(args);
-        return false;
-    }
-    for (unsigned i = 0; i < args->n_positional; i++) {
-        const char *path = args->positional[i];
-        size_t n_bytes = 0;
-        inputs->data[i] = cuzk_cli_read_file(args, path, &n_bytes);
-        if (inputs->data[i] == NULL) {
-            return false;
-        }
-        inputs->n++;
-        if (cuzk_filecoin_request_add_vanilla(request, inputs->data[i], n_bytes, &args->err) !=
-            CUZK_OK) {
-            name_file(args, path);
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The form that --format names. False after a usage message. */
-static bool parse_form(const cuzk_cli_args *args, cuzk_filecoin_form *form)
-{
-    static const char *const names[] = {"raw", "hex", "base64", "json"};
-    static const cuzk_filecoin_form forms[] = {CUZK_FILECOIN_RAW, CUZK_FILECOIN_HEX,
-                                               CUZK_FILECOIN_BASE64, CUZK_FILECOIN_JSON};
-    const char *text = cuzk_cli_value(args, "--format");
-    *form = CUZK_FILECOIN_RAW;
-    if (text == NULL) {
-        return true;
-    }
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *form = forms[i];
-            return true;
-        }
-    }
-    cuzk_cli_usage(args, "--format: \"%s\" is not raw, hex, base64 or json", text);
-    return false;
-}
 
 static void print_summary(const cuzk_cli_args *args, const cuzk_ctx *ctx,
                           const cuzk_filecoin_key *key, const cuzk_filecoin_proof *proof,
@@ -252,29 +135,27 @@ static int prove(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_filecoin_r
 
 static int prove_request(cuzk_cli_args *args, const cuzk_ctx *ctx, cuzk_filecoin_request *request)
 {
-    const char *out = cuzk_cli_value(args, "--out");
     cuzk_filecoin_form form;
-    if (!parse_form(args, &form) || cuzk_cli_is_dash(args, out)) {
+    if (!cuzk_cli_filecoin_form(args, &form) ||
+        cuzk_cli_is_dash(args, cuzk_cli_value(args, "--out"))) {
         return CUZK_EXIT_USAGE;
     }
-    if (out == NULL) {
-        out = form == CUZK_FILECOIN_RAW    ? "proof.bin"
-              : form == CUZK_FILECOIN_JSON ? "proof.json"
-                                           : "proof.txt";
-    }
+    const char *out = cuzk_cli_filecoin_out(args, form);
     const char *others[] = {cuzk_cli_value(args, "--params"), cuzk_cli_value(args, "--request")};
     for (unsigned i = 0; i < args->n_positional + 2; i++) {
         if (cuzk_cli_same_file(args, out, i < 2 ? others[i] : args->positional[i - 2])) {
             return CUZK_EXIT_USAGE;
         }
     }
-    struct inputs inputs = {NULL, 0};
+    cuzk_cli_vanilla vanilla = {NULL, 0};
     cuzk_cli_catch_signals();
-    int code = fill_request(args, request) && read_inputs(args, &inputs, request) &&
+    int code = cuzk_cli_fill_request(args, request) &&
+                       cuzk_cli_read_vanilla(args, &vanilla, request, args->positional,
+                                             args->n_positional) &&
                        cuzk_cli_can_write(args, out)
                    ? prove(args, ctx, request, out, form)
                    : cuzk_cli_fail(args);
-    free_inputs(&inputs);
+    cuzk_cli_free_vanilla(&vanilla);
     return code;
 }
 

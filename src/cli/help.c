@@ -84,7 +84,7 @@ const cuzk_cli_command *cuzk_cli_find_command_of_two(const char *first, const ch
 
 int cuzk_cli_unknown_command(const char *word)
 {
-    enum { COMMANDS_MAX = 32 };
+    enum { COMMANDS_MAX = 64 };
     const char *names[COMMANDS_MAX + 1] = {NULL};
     size_t n = 0;
     for (const cuzk_cli_command *c = cuzk_cli_commands; c->name != NULL && n < COMMANDS_MAX; c++) {
@@ -150,8 +150,13 @@ int cuzk_cli_help(cuzk_cli_args *args)
     }
     const char *first = args->positional[0];
     const char *second = args->n_positional > 1 ? args->positional[1] : "";
-    const cuzk_cli_command *c = args->n_positional > 1 ? cuzk_cli_find_command_of_two(first, second)
-                                                       : cuzk_cli_find_command(first);
+    const cuzk_cli_command *c = cuzk_cli_find_command(first);
+    if (c != NULL && c->run == cuzk_cli_exec_server) {
+        return cuzk_cli_exec_server(args); /* which knows more of it than this table */
+    }
+    if (args->n_positional > 1) {
+        c = cuzk_cli_find_command_of_two(first, second);
+    }
     if (c == NULL) {
         char word[80];
         snprintf(word, sizeof word, "%.38s%s%.38s", first, second[0] != '\0' ? " " : "", second);

@@ -1,25 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The program: its table of commands, and the names under which it acts as rapidsnark's. */
 #include "cli/cli.h"
+#include "cli/options.h"
 
 #include <string.h>
-
-#define OPTION_R1CS(text)                                                                          \
-    {                                                                                              \
-        "--r1cs", NULL, "FILE", text                                                               \
-    }
-#define OPTION_ALLOW_TEST_KEY                                                                      \
-    {                                                                                              \
-        "--allow-test-key", NULL, NULL, "accept a key whose trapdoor is known (tests only)"        \
-    }
-#define OPTION_DEVICE                                                                              \
-    {                                                                                              \
-        "--device", NULL, "DEVICE", "of the large sums: cpu (default) or cuda:N (see devices)"     \
-    }
-#define OPTION_END                                                                                 \
-    {                                                                                              \
-        NULL, NULL, NULL, NULL                                                                     \
-    }
 
 static const cuzk_cli_option prove_options[] = {
     OPTION_R1CS("the circuit: needed with a .params key; names the first broken constraint"),
@@ -27,6 +11,7 @@ static const cuzk_cli_option prove_options[] = {
     {"--no-self-check", NULL, NULL, "do not verify the proof before writing it"},
     OPTION_DEVICE,
     OPTION_ALLOW_TEST_KEY,
+    OPTION_CONNECT_PROVE,
     OPTION_END,
 };
 
@@ -34,52 +19,6 @@ static const cuzk_cli_option verify_options[] = {
     OPTION_ALLOW_TEST_KEY,
     OPTION_END,
 };
-
-/* Fields of a request (cuzk_filecoin.h): the option is the field's name with dashes. */
-#define OPTION_REQUEST                                                                             \
-    {                                                                                              \
-        "--request", NULL, "FILE", "fields from a JSON object"                                     \
-    }
-#define OPTIONS_OF_EVERY_KIND                                                                      \
-    {"--registered-proof", NULL, "N", "the chain's number of the proof"},                          \
-        {"--sector-size", NULL, "SIZE", "to compare with it; or a test size: \"4KiB\", \"16k\""},  \
-        {"--miner-id", NULL, "N", "actor number, or its address f0..., t0..."},                    \
-    {                                                                                              \
-        "--sector-number", NULL, "N", "of the sector"                                              \
-    }
-#define OPTION_VK                                                                                  \
-    {                                                                                              \
-        "--vk", NULL, "FILE", ".vk or .params (default: in the folder of parameter files)"         \
-    }
-#define OPTION_FIELD(name, text)                                                                   \
-    {                                                                                              \
-        name, NULL, "HEX", text                                                                    \
-    }
-
-#define OPTIONS_POREP                                                                              \
-    OPTION_REQUEST, OPTIONS_OF_EVERY_KIND, OPTION_FIELD("--ticket", "sealing randomness"),         \
-        OPTION_FIELD("--seed", "interactive randomness"),                                          \
-        OPTION_FIELD("--comm-d", "commitment to the data (unsealed CID)"),                         \
-        OPTION_FIELD("--comm-r", "commitment to the replica (sealed CID)")
-#define OPTIONS_SNAP                                                                               \
-    OPTION_REQUEST, OPTIONS_OF_EVERY_KIND,                                                         \
-        OPTION_FIELD("--comm-r-old", "commitment to the old replica"),                             \
-        OPTION_FIELD("--comm-r-new", "commitment to the new replica"),                             \
-        OPTION_FIELD("--comm-d-new", "commitment to the new data")
-#define OPTIONS_WINNING                                                                            \
-    OPTION_REQUEST, OPTIONS_OF_EVERY_KIND, OPTION_FIELD("--randomness", "of the challenge"),       \
-        OPTION_FIELD("--comm-r", "of the sector, when there is only one")
-#define OPTIONS_WINDOW                                                                             \
-    OPTIONS_WINNING,                                                                               \
-    {                                                                                              \
-        "--partition-index", NULL, "N", "of the first partition (default 0)"                       \
-    }
-#define OPTIONS_PROVE                                                                              \
-    {"--params", NULL, "FILE", ".params (default: in the folder of parameter files)"},             \
-        {"--circuits", NULL, "FOLDER", "of compiled circuits (default: none, built in memory)"},   \
-        {"--out", NULL, "PROOF", "the file to write (default: proof.bin here)"},                   \
-        {"--format", NULL, "FORM", "of PROOF: raw (default), hex, base64, json"},                  \
-        OPTION_ALLOW_TEST_KEY, OPTION_END
 
 static const cuzk_cli_option verify_porep_options[] = {OPTIONS_POREP, OPTION_VK,
                                                        OPTION_ALLOW_TEST_KEY, OPTION_END};
@@ -89,10 +28,14 @@ static const cuzk_cli_option verify_window_options[] = {OPTIONS_WINDOW, OPTION_V
                                                         OPTION_ALLOW_TEST_KEY, OPTION_END};
 static const cuzk_cli_option verify_winning_options[] = {OPTIONS_WINNING, OPTION_VK,
                                                          OPTION_ALLOW_TEST_KEY, OPTION_END};
-static const cuzk_cli_option prove_porep_options[] = {OPTIONS_POREP, OPTIONS_PROVE};
-static const cuzk_cli_option prove_snap_options[] = {OPTIONS_SNAP, OPTIONS_PROVE};
-static const cuzk_cli_option prove_window_options[] = {OPTIONS_WINDOW, OPTIONS_PROVE};
-static const cuzk_cli_option prove_winning_options[] = {OPTIONS_WINNING, OPTIONS_PROVE};
+static const cuzk_cli_option prove_porep_options[] = {OPTIONS_POREP, OPTIONS_PROVE,
+                                                      OPTION_CONNECT_PROVE, OPTION_END};
+static const cuzk_cli_option prove_snap_options[] = {OPTIONS_SNAP, OPTIONS_PROVE,
+                                                     OPTION_CONNECT_PROVE, OPTION_END};
+static const cuzk_cli_option prove_window_options[] = {OPTIONS_WINDOW, OPTIONS_PROVE,
+                                                       OPTION_CONNECT_PROVE, OPTION_END};
+static const cuzk_cli_option prove_winning_options[] = {OPTIONS_WINNING, OPTIONS_PROVE,
+                                                        OPTION_CONNECT_PROVE, OPTION_END};
 
 static const cuzk_cli_option params_setup_options[] = {
     {"--folder", NULL, "FOLDER", "where to write (default: the folder of parameter files)"},
@@ -101,11 +44,6 @@ static const cuzk_cli_option params_setup_options[] = {
     OPTION_END,
 };
 
-#define PROVE_FILECOIN_DETAILS                                                                     \
-    "The vanilla proof is checked in full first; each partition is verified before PROOF is\n"     \
-    "written: 192 bytes a partition. What is proved is given by options, or by the same names "    \
-    "in\n"                                                                                         \
-    "a JSON file, with _ for -."
 #define VERIFY_FILECOIN_DETAILS                                                                    \
     "PROOF: 192 bytes a partition, raw, hexadecimal, base64, or JSON with a member \"proof\".\n"   \
     "What is proved is given by options, or by the same names in a JSON file, with _ for -."
@@ -133,6 +71,7 @@ static const cuzk_cli_option bench_options[] = {
     OPTION_R1CS("the circuit: needed with a .params key"),
     {"--runs", NULL, "N", "proofs to time after one that is not (default 5)"},
     {"--csv", NULL, NULL, "print one CSV line per stage"},
+    {"--server", NULL, NULL, "load a running daemon instead"},
     OPTION_DEVICE,
     OPTION_ALLOW_TEST_KEY,
     OPTION_END,
@@ -159,86 +98,106 @@ static const cuzk_cli_option gen_vanilla_options[] = {
     OPTION_END,
 };
 
+/* A command of cuzk-server, which has its options and its help. */
+#define OF_SERVER(name, args, summary)                                                             \
+    {                                                                                              \
+        name, args, summary, NULL, 0, 0, NULL, cuzk_cli_exec_server, NULL, NULL                    \
+    }
+
 const cuzk_cli_command cuzk_cli_commands[] = {
     {"prove", "KEY WITNESS [PROOF PUBLIC]", "make a proof and check it",
      "KEY is a .zkey, or a .params with --r1cs; WITNESS a .wtns. PROOF and PUBLIC (default:\n"
      "proof.json and public.json here; proof.bin for a .params) are written when the proof has\n"
      "been verified: both or neither.",
-     2, 4, prove_options, cuzk_cli_prove, "proof and public values are written"},
+     2, 4, prove_options, cuzk_cli_prove, "proof and public values are written", "--connect"},
     {"prove porep", "VANILLA", "make a Filecoin proof of replication (PoRep C2)",
      "VANILLA: a commit-phase-1 output, bare or in Curio's envelope; it holds all that is needed.\n"
      "Fields that are given must agree with it.\n" PROVE_FILECOIN_DETAILS,
-     1, 1, prove_porep_options, cuzk_cli_prove_porep, "the proof is written"},
+     1, 1, prove_porep_options, cuzk_cli_prove_porep, "the proof is written", "--connect"},
     {"prove snap", "VANILLA...", "make a Filecoin proof of a sector update (SnapDeals)",
      "VANILLA: bincode, one file a partition, or a JSON array of base64 "
      "strings.\n" PROVE_FILECOIN_DETAILS,
-     1, 20000, prove_snap_options, cuzk_cli_prove_snap, "the proof is written"},
+     1, 20000, prove_snap_options, cuzk_cli_prove_snap, "the proof is written", "--connect"},
     {"prove window", "VANILLA...", "make a Filecoin Window PoSt",
      "VANILLA: bincode, one file a sector, or a JSON array of base64 strings; their order "
      "counts.\n" PROVE_FILECOIN_DETAILS,
-     1, 20000, prove_window_options, cuzk_cli_prove_window, "the proof is written"},
+     1, 20000, prove_window_options, cuzk_cli_prove_window, "the proof is written", "--connect"},
     {"prove winning", "VANILLA", "make a Filecoin Winning PoSt",
      "VANILLA: bincode, or a JSON array of one base64 string.\n" PROVE_FILECOIN_DETAILS, 1, 1,
-     prove_winning_options, cuzk_cli_prove_winning, "the proof is written"},
+     prove_winning_options, cuzk_cli_prove_winning, "the proof is written", "--connect"},
     {"verify", "VKEY PUBLIC PROOF [PUBLIC PROOF]...", "check proofs",
      "VKEY is a verification_key.json, a .vk, or a proving key; PUBLIC a public.json; PROOF a\n"
      "proof.json or 192 bytes. Several pairs are checked at once.",
-     3, 20001, verify_options, cuzk_cli_verify, "the exit code tells the result"},
+     3, 20001, verify_options, cuzk_cli_verify, "the exit code tells the result", NULL},
     {"verify porep", "PROOF", "check a Filecoin proof of replication from chain-side data",
      VERIFY_FILECOIN_DETAILS, 1, 1, verify_porep_options, cuzk_cli_verify_porep,
-     "the exit code tells the result"},
+     "the exit code tells the result", NULL},
     {"verify snap", "PROOF", "check a Filecoin proof of a sector update from chain-side data",
      VERIFY_FILECOIN_DETAILS, 1, 1, verify_snap_options, cuzk_cli_verify_snap,
-     "the exit code tells the result"},
+     "the exit code tells the result", NULL},
     {"verify window", "PROOF", "check a Filecoin Window PoSt from chain-side data",
      VERIFY_FILECOIN_DETAILS
      "\nSeveral sectors: \"sectors\": [{\"sector_number\": N, \"comm_r\": HEX}, ...] in that file.",
-     1, 1, verify_window_options, cuzk_cli_verify_window, "the exit code tells the result"},
+     1, 1, verify_window_options, cuzk_cli_verify_window, "the exit code tells the result", NULL},
     {"verify winning", "PROOF", "check a Filecoin Winning PoSt from chain-side data",
      VERIFY_FILECOIN_DETAILS, 1, 1, verify_winning_options, cuzk_cli_verify_winning,
-     "the exit code tells the result"},
+     "the exit code tells the result", NULL},
     {"setup", "CIRCUIT [KEY]", "make keys for a circuit from fresh randomness",
      "CIRCUIT is a .r1cs, KEY the .zkey to write. The secret values are wiped, but whoever runs\n"
      "this could have kept them and forge proofs: keys for real use come from a ceremony.",
-     1, 2, setup_options, cuzk_cli_setup, "the keys are written"},
+     1, 2, setup_options, cuzk_cli_setup, "the keys are written", NULL},
     {"params setup", "KIND SIZE", "make test parameters for a kind of Filecoin proof",
      "KIND is porep, snap, window or winning, SIZE a sector size. The files are marked: no "
      "command\n"
      "uses them without --allow-test-key, and no chain accepts proofs made with them.",
-     2, 2, params_setup_options, cuzk_cli_params_setup, "the parameters are written"},
+     2, 2, params_setup_options, cuzk_cli_params_setup, "the parameters are written", NULL},
     {"inspect", "FILE", "say what a file is, what it holds, and what looks wrong",
      "Reads headers and tables of any format: .zkey .wtns .r1cs .params .vk .json, proofs.", 1, 1,
-     NULL, cuzk_cli_inspect, NULL},
+     NULL, cuzk_cli_inspect, NULL, NULL},
     {"check", "FILE [WITNESS]", "check all of a file: points, values, indices, consistency",
      "A key is also checked for parts that do not fit together and, with --r1cs, against its\n"
      "circuit. With a .r1cs and a .wtns: check the witness against every constraint and name the\n"
      "first that fails.",
-     1, 2, check_options, cuzk_cli_check, NULL},
+     1, 2, check_options, cuzk_cli_check, NULL, NULL},
     {"export", "vk KEY [FILE] | calldata PUBLIC PROOF",
      "write a verifying key or the Solidity call of a proof",
      "vk: KEY is a .zkey, .params or verifying key; FILE defaults to stdout. calldata: as snarkjs\n"
      "prints it, on stdout.",
-     2, 3, export_options, cuzk_cli_export, NULL},
-    {"bench", "KEY WITNESS", "time proofs in one process: minimum, median, maximum per stage", NULL,
-     2, 2, bench_options, cuzk_cli_bench, NULL},
+     2, 3, export_options, cuzk_cli_export, NULL, NULL},
+    {"bench", "KEY WITNESS", "time proofs in one process: minimum, median, maximum per stage",
+     "With --server it puts load on a running daemon; \"cuzk bench --server --help\" tells how.", 2,
+     2, bench_options, cuzk_cli_bench, NULL, "--server"},
     {"gen-vanilla", "KIND FILE", "make the vanilla proof of a Filecoin sector that never existed",
      "KIND is porep, snap, window or winning. FILE gets a commit-phase-1 output (porep) or a JSON\n"
      "array of base64 strings, one a sector or partition. The proof is valid and checked in full;\n"
      "of the sector only what the proof opens is ever made.",
-     2, 2, gen_vanilla_options, cuzk_cli_gen_vanilla, "the vanilla proof is written"},
+     2, 2, gen_vanilla_options, cuzk_cli_gen_vanilla, "the vanilla proof is written", NULL},
     {"params", "list [WHAT]... | check [WHAT]... | fetch WHAT...",
      "Filecoin's parameter files: list, check digests, fetch",
      "WHAT is a sector size (32GiB: its .params; fetch: and all .vk), a circuit (porep-32g) or a\n"
      "file's name; none: all files. fetch continues what was begun, and a file gets its name only\n"
      "when its digest is right.",
-     1, 100, params_options, cuzk_cli_params, NULL},
+     1, 100, params_options, cuzk_cli_params, NULL, NULL},
     {"devices", "", "GPUs: what is there, whether it computes rightly, whether it is used",
      "Every CUDA device is given a short self-test. prove and bench use one with --device.", 0, 0,
-     NULL, cuzk_cli_devices, NULL},
+     NULL, cuzk_cli_devices, NULL, NULL},
+    OF_SERVER("serve", "", "the proving daemon: gRPC service, journal, status and metrics"),
+    OF_SERVER("config", "check | print | explain KEY", "the daemon's configuration"),
+    OF_SERVER("submit", "KIND FILE...",
+              "give a daemon a job: porep, snap, window, winning, circom"),
+    OF_SERVER("await", "JOB", "wait for a daemon's job and fetch its proof"),
+    OF_SERVER("cancel", "JOB...", "cancel jobs of a daemon"),
+    OF_SERVER("status", "", "what a daemon is doing: devices, queues, memory, jobs"),
+    OF_SERVER("queue", "", "a daemon's unfinished jobs, in the order in which they are served"),
+    OF_SERVER("preload", "CIRCUIT...", "make a daemon load parameters"),
+    OF_SERVER("evict", "CIRCUIT...", "make a daemon give up parameters"),
+    OF_SERVER("circuits", "list | register NAME ZKEY", "a daemon's circom circuits"),
+    OF_SERVER("metrics", "", "a daemon's metrics, in Prometheus' text form"),
     {"help", "[COMMAND]", "this text, or help on one command", NULL, 0, 2, NULL, cuzk_cli_help,
+     NULL, NULL},
+    {"version", "", "version, threads and CPU path", NULL, 0, 0, NULL, cuzk_cli_version, NULL,
      NULL},
-    {"version", "", "version, threads and CPU path", NULL, 0, 0, NULL, cuzk_cli_version, NULL},
-    {NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL},
 };
 
 int cuzk_cli_version(cuzk_cli_args *args)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Usage errors, help, version, CPU pinning."""
-import os
+import os, shutil
 import harness
 from harness import Skip
 
@@ -90,6 +90,22 @@ def test_docs_name_every_option(cuzk):
             for word in line.split():
                 if line.startswith("  -") and word.startswith("--"):
                     assert "`%s" % word in docs, "docs/cli.md does not name %s of %s" % (word, command)
+
+
+def test_commands_of_the_server_without_it(cuzk):
+    """A program that has no cuzk-server beside it says so, whatever else stands on the line."""
+    alone = cuzk.path("bin/cuzk")
+    os.mkdir(cuzk.path("bin"))
+    shutil.copy(cuzk.program, alone)
+    for line in (["submit", "porep", "x"], ["status", "--no-such"], ["prove", "a", "b", "--connect", "x"],
+                 ["prove", "porep", "a", "--connect=x"], ["bench", "--server"], ["help", "queue"], ["serve"]):
+        r = harness.run(harness.EMULATOR + [alone] + line)
+        assert r.code == 1 and r.out == "" and len(r.err.splitlines()) == 1, r
+        assert "not supported: this program was built without the proving server" in r.err, r
+    r = harness.run(harness.EMULATOR + [alone, "--json", "evict", "porep-32g"])
+    assert r.json()["status"] == "E_UNSUPPORTED", r
+    r = harness.run(harness.EMULATOR + [alone, "prove", "--", "a", "--connect"])
+    assert r.code == 1 and "not supported" not in r.err, r
 
 
 def test_devices(cuzk):
