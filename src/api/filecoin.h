@@ -46,8 +46,9 @@ struct cuzk_filecoin_request {
 struct cuzk_filecoin_key {
     cuzk_registered_proof proof; /* kind and sector count */
     char *path;
-    cuzk_input input;
-    cuzk_params params;
+    uint64_t n_bytes; /* of the file */
+    unsigned lg_domain;
+    cuzk_input input; /* closed where the points are decoded and the process proves often */
     cuzk_shape *shape;
     cuzk_prover *prover;
     bool is_published;
@@ -112,5 +113,28 @@ void cuzk_filecoin_job_public_inputs(cuzk_digest *out, const cuzk_filecoin_job *
 cuzk_status cuzk_filecoin_param_path(char **out, const char *folder, cuzk_proof_kind kind,
                                      const cuzk_sector *sector, cuzk_param_file file, bool test,
                                      cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** The parameter file of a circuit in a folder (NULL: cuzk_param_folder): the network's, or, where
+ *  test keys are allowed and it is not there, a test key. out: returned; free. Errors: E_FILE with
+ *  the way to get it; E_MEMORY. */
+cuzk_status cuzk_filecoin_param_find(char **out, const char *folder,
+                                     const cuzk_registered_proof *proof, cuzk_param_file file,
+                                     bool allow_test_key, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/* As cuzk_filecoin_key_options, and: */
+typedef struct {
+    const char *circuits_folder;
+    bool allow_test_key;
+    bool proves_once;  /* drop_pages */
+    bool proves_often; /* all points are decoded and the file let go: it may change afterwards */
+    cuzk_reporter reporter;
+} cuzk_filecoin_key_params;
+
+/** Open the key at `path` for the circuit of a proof's kind and sector. Returned:
+ *  cuzk_filecoin_key_close. Errors: as cuzk_filecoin_key_open. */
+cuzk_status cuzk_filecoin_key_make(const cuzk_ctx *ctx, cuzk_filecoin_key **out, const char *path,
+                                   const cuzk_registered_proof *proof,
+                                   const cuzk_filecoin_key_params *params,
+                                   cuzk_error *err) CUZK_WARN_UNUSED;
 
 #endif

@@ -32,17 +32,11 @@ cuzk_status cuzk_filecoin_param_path(char **out, const char *folder, cuzk_proof_
     return CUZK_OK;
 }
 
-/* The file to open: `path` if it is given, else the network's one in the folder of parameter files,
- * or a test key beside it where those are allowed and there is no other. Returned: free. */
-static cuzk_status find_file(char **out, const char *path, const cuzk_registered_proof *proof,
-                             cuzk_param_file file, bool allow_test_key, cuzk_error *err)
+cuzk_status cuzk_filecoin_param_find(char **out, const char *folder,
+                                     const cuzk_registered_proof *proof, cuzk_param_file file,
+                                     bool allow_test_key, cuzk_error *err)
 {
-    if (path != NULL) {
-        *out = strdup(path);
-        CUZK_FAIL_IF(*out == NULL, err, CUZK_E_MEMORY, "opening a key: out of memory");
-        return CUZK_OK;
-    }
-    const char *folder = cuzk_param_folder();
+    folder = folder != NULL ? folder : cuzk_param_folder();
     char *network = NULL;
     char *test = NULL;
     CUZK_TRY(
@@ -62,7 +56,7 @@ static cuzk_status find_file(char **out, const char *path, const cuzk_registered
         free(test);
     }
     if (access(network, F_OK) != 0) {
-        char id[CUZK_CIRCUIT_ID_MAX];
+        char id[CUZK_PARAM_CIRCUIT_MAX];
         bool published = cuzk_param_published_get(proof->kind, proof->sector, file) != NULL;
         cuzk_status status = CUZK_FAIL(
             err, CUZK_E_FILE,
@@ -75,6 +69,18 @@ static cuzk_status find_file(char **out, const char *path, const cuzk_registered
         return status;
     }
     *out = network;
+    return CUZK_OK;
+}
+
+/* The file to open: `path` if it is given. Returned: free. */
+static cuzk_status find_file(char **out, const char *path, const cuzk_registered_proof *proof,
+                             cuzk_param_file file, bool allow_test_key, cuzk_error *err)
+{
+    if (path == NULL) {
+        return cuzk_filecoin_param_find(out, NULL, proof, file, allow_test_key, err);
+    }
+    *out = strdup(path);
+    CUZK_FAIL_IF(*out == NULL, err, CUZK_E_MEMORY, "opening a key: out of memory");
     return CUZK_OK;
 }
 
@@ -107,7 +113,7 @@ static cuzk_status check_vk(const cuzk_ctx *ctx, bool *published, const cuzk_vk 
                             const cuzk_registered_proof *proof, bool allow_test_key,
                             cuzk_error *err)
 {
-    char id[CUZK_CIRCUIT_ID_MAX];
+    char id[CUZK_PARAM_CIRCUIT_MAX];
     cuzk_circuit_id(id, proof->kind, proof->sector);
     unsigned expected = cuzk_public_inputs_count(proof);
     CUZK_FAIL_IF(vk->curve->id != CUZK_CURVE_BLS12_381 || vk->n_ic - 1 != expected, err,
@@ -167,24 +173,54 @@ cuzk_status cuzk_filecoin_vkey_open_file(const cuzk_ctx *ctx, cuzk_vkey **vkey,
 /* ---- proving keys ---------------------------------------------------------------------------- */
 
 static cuzk_status open_key(const cuzk_ctx *ctx, cuzk_filecoin_key *key,
-                            const cuzk_filecoin_key_options *o, cuzk_error *err)
+                            const cuzk_filecoin_key_params *o, cuzk_error *err)
 {
     cuzk_vk vk = {0};
-    cuzk_reporter reporter = cuzk_api_reporter(o->progress, o->progress_user);
     CUZK_TRY(cuzk_input_open_file(&key->input, key->path, err));
-    CUZK_FAIL_IF(key->input.size == 0, err, CUZK_E_TRUNCATED, "the file is empty");
-    CUZK_TRY(cuzk_params_open(&key->params, key->input.data, key->input.size, err));
-    CUZK_TRY(cuzk_params_vk(&vk, &key->params, ctx->pool, err));
+    key->n_bytes = key->input.size;
+    CUZK_FAIL_IF(key->n_bytes == 0, err, CUZK_E_TRUNCATED, "the file is empty");
+    cuzk_params file;
+    CUZK_TRY(cuzk_params_open(&file, key->input.data, key->input.size, err));
+    key->lg_domain = file.lg_domain;
+    CUZK_TRY(cuzk_params_vk(&vk, &file, ctx->pool, err));
     cuzk_status status =
         check_vk(ctx, &key->is_published, &vk, &key->proof, o->allow_test_key, err);
     cuzk_vk_clear(&vk);
     CUZK_TRY(status);
-    CUZK_TRY(cuzk_api_test_key(key->params.is_test_key, o->allow_test_key, "key", err));
+    CUZK_TRY(cuzk_api_test_key(file.is_test_key, o->allow_test_key, "key", err));
     CUZK_TRY(cuzk_circuit_get(&key->shape, key->proof.kind, key->proof.sector, o->circuits_folder,
-                              &reporter, ctx->pool, err));
-    cuzk_prover_params params = {.drop_mapped_pages = o->drop_pages, .decode_late = o->drop_pages};
-    return cuzk_prover_create_params(&key->prover, &key->params, key->shape, &params, ctx->pool,
-                                     err);
+                              &o->reporter, ctx->pool, err));
+    cuzk_prover_params params = {.drop_mapped_pages = o->proves_once,
+                                 .decode_late = o->proves_once,
+                                 .drop_decoded_pages = o->proves_often};
+    CUZK_TRY(cuzk_prover_create_params(&key->prover, &file, key->shape, &params, ctx->pool, err));
+    if (o->proves_often) {
+        cuzk_input_close(&key->input);
+    }
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_filecoin_key_make(const cuzk_ctx *ctx, cuzk_filecoin_key **out, const char *path,
+                                   const cuzk_registered_proof *proof,
+                                   const cuzk_filecoin_key_params *params, cuzk_error *err)
+{
+    cuzk_filecoin_key *made = calloc(1, sizeof *made);
+    char *copy = strdup(path);
+    if (made == NULL || copy == NULL) {
+        free(made);
+        free(copy);
+        return CUZK_FAIL(err, CUZK_E_MEMORY, "opening a key: out of memory");
+    }
+    made->proof = *proof;
+    made->path = copy;
+    cuzk_status status = open_key(ctx, made, params, err);
+    if (status != CUZK_OK) {
+        cuzk_error_prefix(err, "reading parameters \"%s\"", path);
+        cuzk_filecoin_key_close(made);
+        return status;
+    }
+    *out = made;
+    return CUZK_OK;
 }
 
 cuzk_status cuzk_filecoin_key_open(const cuzk_ctx *ctx, cuzk_filecoin_key **key,
@@ -197,23 +233,18 @@ cuzk_status cuzk_filecoin_key_open(const cuzk_ctx *ctx, cuzk_filecoin_key **key,
     CUZK_API_NOT_NULL(err, request);
     cuzk_filecoin_key_options o = CUZK_FILECOIN_KEY_OPTIONS_INIT;
     CUZK_TRY(cuzk_api_options(&o, sizeof o, options, "cuzk_filecoin_key_options", err));
-    cuzk_filecoin_key *made = calloc(1, sizeof *made);
-    CUZK_FAIL_IF(made == NULL, err, CUZK_E_MEMORY, "opening a key: out of memory");
-    cuzk_status status = cuzk_request_proof(&made->proof, request, err);
-    if (status == CUZK_OK) {
-        status = find_file(&made->path, o.params_path, &made->proof, CUZK_PARAM_FILE_PARAMS,
-                           o.allow_test_key, err);
-    }
-    if (status == CUZK_OK) {
-        status = open_key(ctx, made, &o, err);
-        cuzk_error_prefix(err, "reading parameters \"%s\"", made->path);
-    }
-    if (status != CUZK_OK) {
-        cuzk_filecoin_key_close(made);
-        return status;
-    }
-    *key = made;
-    return CUZK_OK;
+    cuzk_registered_proof proof;
+    CUZK_TRY(cuzk_request_proof(&proof, request, err));
+    char *path = NULL;
+    CUZK_TRY(
+        find_file(&path, o.params_path, &proof, CUZK_PARAM_FILE_PARAMS, o.allow_test_key, err));
+    cuzk_filecoin_key_params params = {.circuits_folder = o.circuits_folder,
+                                       .allow_test_key = o.allow_test_key,
+                                       .proves_once = o.drop_pages,
+                                       .reporter = cuzk_api_reporter(o.progress, o.progress_user)};
+    cuzk_status status = cuzk_filecoin_key_make(ctx, key, path, &proof, &params, err);
+    free(path);
+    return status;
 }
 
 void cuzk_filecoin_key_close(cuzk_filecoin_key *key)
@@ -230,9 +261,9 @@ void cuzk_filecoin_key_close(cuzk_filecoin_key *key)
 void cuzk_filecoin_key_get_info(cuzk_filecoin_key_info *info, const cuzk_filecoin_key *key)
 {
     *info = (cuzk_filecoin_key_info){.path = key->path,
-                                     .n_bytes = key->input.size,
+                                     .n_bytes = key->n_bytes,
                                      .n_constraints = key->shape->n_constraints,
                                      .n_vars = key->shape->n_vars,
-                                     .lg_domain = key->params.lg_domain,
+                                     .lg_domain = key->lg_domain,
                                      .is_test_key = !key->is_published};
 }

@@ -223,10 +223,10 @@ static const published manifest[] = {
 static const cuzk_proof_kind kinds[] = {CUZK_PROOF_POREP, CUZK_PROOF_UPDATE, CUZK_PROOF_WINDOW,
                                         CUZK_PROOF_WINNING};
 
-char *cuzk_circuit_id(char out[CUZK_CIRCUIT_ID_MAX], cuzk_proof_kind kind,
+char *cuzk_circuit_id(char out[CUZK_PARAM_CIRCUIT_MAX], cuzk_proof_kind kind,
                       const cuzk_sector *sector)
 {
-    snprintf(out, CUZK_CIRCUIT_ID_MAX, "%s-%s", cuzk_proof_kind_id(kind), sector->id);
+    snprintf(out, CUZK_PARAM_CIRCUIT_MAX, "%s-%s", cuzk_proof_kind_id(kind), sector->id);
     return out;
 }
 
@@ -236,7 +236,7 @@ cuzk_status cuzk_circuit_id_parse(cuzk_proof_kind *kind, const cuzk_sector **sec
     for (unsigned k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         for (unsigned i = 0; i < cuzk_sector_count(); i++) {
             const cuzk_sector *s = cuzk_sector_at(i);
-            char spelled[CUZK_CIRCUIT_ID_MAX];
+            char spelled[CUZK_PARAM_CIRCUIT_MAX];
             if ((!s->update_only || kinds[k] == CUZK_PROOF_UPDATE) &&
                 strcmp(id, cuzk_circuit_id(spelled, kinds[k], s)) == 0) {
                 *kind = kinds[k];

@@ -12,7 +12,7 @@
 #include "filecoin/registered.h"
 
 enum {
-    CUZK_CIRCUIT_ID_MAX = 32,
+    CUZK_PARAM_CIRCUIT_MAX = 32,
     CUZK_PARAM_NAME_MAX = 256,
     CUZK_PARAM_IDENTIFIER_MAX = 512,
     CUZK_PARAM_DIGEST_BYTES = 16
@@ -28,7 +28,7 @@ typedef struct {
 } cuzk_param_published;
 
 /** "porep-32g", "snap-8m", "wpost-64g", "winning-2k". Returns out. */
-char *cuzk_circuit_id(char out[CUZK_CIRCUIT_ID_MAX], cuzk_proof_kind kind,
+char *cuzk_circuit_id(char out[CUZK_PARAM_CIRCUIT_MAX], cuzk_proof_kind kind,
                       const cuzk_sector *sector);
 
 /** Kind and sector of a circuit id. Errors: E_ARGUMENT with the form of valid ids. */

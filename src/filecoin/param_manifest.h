@@ -13,7 +13,7 @@ typedef struct {
     uint8_t digest[CUZK_PARAM_DIGEST_BYTES];
     uint64_t bytes;                    /* 0 when not known */
     uint64_t sector_bytes;             /* 0 for files that belong to no sector size */
-    char circuit[CUZK_CIRCUIT_ID_MAX]; /* "porep-32g"; "" when no circuit of ours has the name */
+    char circuit[CUZK_PARAM_CIRCUIT_MAX]; /* "porep-32g"; "" when no circuit of ours has the name */
 } cuzk_manifest_entry;
 
 typedef struct {

@@ -159,6 +159,7 @@ static cuzk_status create(cuzk_prover **out, const cuzk_curve *curve, uint32_t n
     p->n_inputs = n_inputs;
     p->shape = shape;
     p->drop = params != NULL && params->drop_mapped_pages;
+    p->drop_decoded = params != NULL && params->drop_decoded_pages;
     p->support_a = calloc(cuzk_bitmap_words(n_vars), sizeof *p->support_a);
     p->support_b = calloc(cuzk_bitmap_words(n_vars), sizeof *p->support_b);
     if (p->support_a == NULL || p->support_b == NULL) {
@@ -281,7 +282,7 @@ static cuzk_status decode_pieces(const cuzk_prover *p, cuzk_params_array array, 
         uint64_t n = n_points - i < PIECE ? n_points - i : PIECE;
         CUZK_TRY(
             cuzk_params_decode(out + step * i * each, &p->params, array, i, n, false, pool, err));
-        if (p->drop) {
+        if (p->drop || p->drop_decoded) {
             cuzk_map_file_drop(p->params.arrays[array].data + i * each, n * each);
         }
     }
@@ -334,6 +335,8 @@ static cuzk_status init_params(cuzk_prover *p, const cuzk_params *key, cuzk_pool
     CUZK_TRY(decode_arrays(p, pool, err));
     if (p->decode_late) {
         CUZK_TRY(check_arrays(p, pool, err));
+    } else {
+        memset(&p->params, 0, sizeof p->params); /* the caller may take the bytes away */
     }
     p->h = p->decoded[CUZK_PARAMS_H];
     p->n_h = key->arrays[CUZK_PARAMS_H].n;
@@ -391,4 +394,19 @@ uint32_t cuzk_prover_n_inputs(const cuzk_prover *prover)
 const cuzk_vk *cuzk_prover_vk(const cuzk_prover *prover)
 {
     return &prover->vk;
+}
+
+const cuzk_verifier *cuzk_prover_verifier(const cuzk_prover *prover)
+{
+    return &prover->verifier;
+}
+
+size_t cuzk_prover_bytes(const cuzk_prover *p)
+{
+    size_t bytes = sizeof *p + cuzk_domain_bytes(p->curve, p->lg_n) +
+                   2 * cuzk_bitmap_words(p->n_vars) * sizeof *p->support_a;
+    for (int k = 0; k < CUZK_PARAMS_ARRAY_COUNT && !p->decode_late; k++) {
+        bytes += p->decoded_bytes[k];
+    }
+    return bytes;
 }

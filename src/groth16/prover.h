@@ -24,6 +24,8 @@
  * with one prover at once; a pool that they share lets their loops take turns. */
 typedef struct cuzk_prover cuzk_prover;
 
+struct cuzk_verifier; /* groth16/verify.h */
+
 typedef struct {
     /* The key's bytes are a private mapping of a file (base/map_file.h): its pages are given back
      * to the system after each use and read again from the page cache when they are needed again.
@@ -35,6 +37,11 @@ typedef struct {
      * that makes few proofs. cuzk_prover_check_key and proofs with a device refuse such a prover:
      * E_ARGUMENT. */
     bool decode_late;
+
+    /* Of a bellperson key in a private mapping of a file, give its pages back as soon as they are
+     * decoded: memory never holds both forms. For a process that proves often; the key's bytes are
+     * not needed after create. */
+    bool drop_decoded_pages;
 } cuzk_prover_params;
 
 /** Make a prover of a circom key.
@@ -54,7 +61,8 @@ cuzk_status cuzk_prover_create_zkey(cuzk_prover **out, const cuzk_zkey *key,
 /** Make a prover of a bellperson key. All points are decoded into memory form (as many bytes as the
  *  file has), since they are stored big-endian.
  *
- *  shape: the key's circuit, borrowed until destroy; so are the key's bytes with decode_late.
+ *  shape: the key's circuit, borrowed until destroy; so are the key's bytes with decode_late,
+ *  without it they are not needed after the call.
  *  Errors: E_FORMAT (a point off the curve), E_MISMATCH (the key has other counts than the shape
  *  gives it), E_MEMORY. */
 cuzk_status cuzk_prover_create_params(cuzk_prover **out, const cuzk_params *key,
@@ -69,6 +77,13 @@ const cuzk_curve *cuzk_prover_curve(const cuzk_prover *prover);
 uint32_t cuzk_prover_n_vars(const cuzk_prover *prover);
 uint32_t cuzk_prover_n_inputs(const cuzk_prover *prover);
 const cuzk_vk *cuzk_prover_vk(const cuzk_prover *prover);
+
+/** The verifier of the key, with which a proof is verified against public values from elsewhere. */
+const struct cuzk_verifier *cuzk_prover_verifier(const cuzk_prover *prover);
+
+/** Bytes that a prover of a bellperson key holds beside the shape, or one of a circom key beside
+ *  the key's bytes. */
+size_t cuzk_prover_bytes(const cuzk_prover *prover);
 
 struct cuzk_prove_device;
 

@@ -27,6 +27,7 @@ struct cuzk_prover {
     cuzk_verifier verifier;
     const cuzk_shape *shape; /* rows of a bellperson key; NULL or for messages with a circom key */
     bool drop;               /* give back mapped pages after use */
+    bool drop_decoded;       /* of a bellperson key, once: after decoding */
 
     bool is_zkey;
     cuzk_zkey zkey;                            /* of a circom key */

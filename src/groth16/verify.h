@@ -12,7 +12,7 @@
 
 /* A verifying key with e(alpha, beta) at hand, or without: computing it costs half as much as a
  * verification and makes each a quarter cheaper. Read-only once made; may be shared by threads. */
-typedef struct {
+typedef struct cuzk_verifier {
     const cuzk_vk *vk; /* borrowed for as long as the verifier is used */
     bool has_alpha_beta;
     cuzk_gt alpha_beta;

@@ -119,7 +119,7 @@ static void test_names_and_digests(void **state)
         const cuzk_sector *sector;
         assert_int_equal(cuzk_circuit_id_parse(&kind, &sector, published[i].circuit, &err),
                          CUZK_OK);
-        char id[CUZK_CIRCUIT_ID_MAX];
+        char id[CUZK_PARAM_CIRCUIT_MAX];
         assert_string_equal(cuzk_circuit_id(id, kind, sector), published[i].circuit);
         char name[CUZK_PARAM_NAME_MAX];
         char expected[CUZK_PARAM_NAME_MAX];
