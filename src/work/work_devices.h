@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The devices that proofs are made on, as the engine is told of them. */
+#ifndef CUZK_WORK_WORK_DEVICES_H
+#define CUZK_WORK_WORK_DEVICES_H
+
+#include "base/status.h"
+
+#include <stdint.h>
+
+enum { CUZK_WORK_DEVICES_MAX = 16 };
+
+typedef struct {
+    char id[32];           /* "cpu", "cuda:0" */
+    char name[96];         /* of the processor or card */
+    uint64_t memory_bytes; /* of its own; 0: it uses the host's */
+} cuzk_work_device;
+
+typedef struct {
+    cuzk_work_device devices[CUZK_WORK_DEVICES_MAX]; /* index: the engine's device */
+    unsigned n;
+} cuzk_work_devices;
+
+/** The devices of these ids, in their order; n_ids 0: the CPU.
+ *
+ *  Errors: E_ARGUMENT (an id that is none, or twice, or too many), E_UNSUPPORTED (a device that
+ *  this program does not prove on). */
+cuzk_status cuzk_work_devices_init(cuzk_work_devices *out, const char *const *ids, unsigned n_ids,
+                                   cuzk_error *err) CUZK_WARN_UNUSED;
+
+#endif
