@@ -5,7 +5,10 @@
  * every one is whole, renames them over their targets: all or none. A link is followed to its
  * target. A target that is neither a regular file nor a folder (a terminal, a pipe) cannot be
  * replaced by a rename: it is written to directly. So is a stream of the process under its name
- * (/dev/stdout, /dev/fd/3), also when it is a regular file: others write to it as well. */
+ * (/dev/stdout, /dev/fd/3), also when it is a regular file: others write to it as well.
+ *
+ * This is about failures of writing, of the process and of the disk; nothing is forced to the disk,
+ * so a crash of the machine soon after commit may lose what was written. */
 #ifndef CUZK_BASE_OUT_FILE_H
 #define CUZK_BASE_OUT_FILE_H
 
@@ -19,6 +22,7 @@ typedef struct {
     char *target;    /* the same with links followed */
     char *temporary; /* NULL when written directly */
     char *backup;    /* another name of the target's old content, during commit only */
+    bool is_renamed; /* what was written has become target, during commit only */
 } cuzk_out_file;
 
 /** Start to write `path`. path is copied.

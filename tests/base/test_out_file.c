@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Output files: all or none, old content kept on failure, nothing left behind. */
+/* Output files: all or none, old content kept on failure, nothing left behind; on file systems that
+ * can exchange names, on those that only have links, and on those that have neither. */
 #define _GNU_SOURCE
 #include "base/map_file.h"
 #include "base/out_file.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -14,6 +16,32 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+/* What the file system of a test cannot do; the program is linked with --wrap. */
+enum { ALL_THERE, NO_EXCHANGE, NO_LINKS_EITHER };
+static int lacks;
+
+int __real_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
+int __wrap_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
+int __wrap_renameat2(int from, const char *old, int to, const char *new, unsigned flags)
+{
+    if (lacks >= NO_EXCHANGE) {
+        errno = EINVAL;
+        return -1;
+    }
+    return __real_renameat2(from, old, to, new, flags);
+}
+
+int __real_link(const char *old, const char *new);
+int __wrap_link(const char *old, const char *new);
+int __wrap_link(const char *old, const char *new)
+{
+    if (lacks >= NO_LINKS_EITHER) {
+        errno = EPERM;
+        return -1;
+    }
+    return __real_link(old, new);
+}
 
 static char folder[] = "/tmp/cuzk-out-XXXXXX";
 
@@ -28,7 +56,7 @@ static const char *in_folder(const char *name)
 
 static int setup(void **state)
 {
-    (void)state;
+    lacks = *(const int *)*state;
     strcpy(folder + strlen(folder) - 6, "XXXXXX");
     return mkdtemp(folder) == NULL ? -1 : 0;
 }
@@ -189,7 +217,8 @@ static void test_targets(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
+    static const int modes[] = {ALL_THERE, NO_EXCHANGE, NO_LINKS_EITHER};
+    static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_commit_replaces_both, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failed_rename_restores_all, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failed_rename_in_the_middle, setup, teardown),
@@ -197,5 +226,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
         cmocka_unit_test_setup_teardown(test_targets, setup, teardown),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    enum { N_TESTS = sizeof tests / sizeof tests[0], N_MODES = sizeof modes / sizeof modes[0] };
+    struct CMUnitTest all[N_MODES * N_TESTS];
+    for (int i = 0; i < N_MODES * N_TESTS; i++) {
+        all[i] = tests[i % N_TESTS];
+        all[i].initial_state = (void *)(uintptr_t)&modes[i / N_TESTS];
+    }
+    return cmocka_run_group_tests(all, NULL, NULL);
 }
