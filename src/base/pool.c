@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Threads of a pool sleep on one condition variable; a loop is published under the mutex, chunks
- * are taken by an atomic counter. */
+ * are taken by an atomic counter. The threads are made by the first loop that has work for them:
+ * making, waking and ending one takes longer than the arithmetic of a tiny proof. */
 #define _GNU_SOURCE
 #include "base/pool.h"
 
@@ -11,10 +12,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A thread of the pool besides the callers'. */
+struct member {
+    cuzk_pool *pool;
+    unsigned number; /* from 1 */
+    pthread_t thread;
+};
+
 struct cuzk_pool {
     unsigned n_threads;
-    pthread_t *threads; /* n_threads - 1 */
-    pthread_mutex_t turn; /* held by the caller whose loop runs: loops take turns */
+    pthread_mutex_t
+        turn; /* held by the caller whose loop runs: loops take turns; guards the next */
+    bool is_started;
+    unsigned n_members; /* threads that the system gave: at most n_threads - 1 */
+    struct member *members;
     pthread_mutex_t lock; /* guards generation, running, stop and the loop's description */
     pthread_cond_t start, done;
     uint64_t generation;
@@ -24,11 +35,6 @@ struct cuzk_pool {
     void *ctx;
     size_t n_chunks;
     _Atomic size_t next;
-};
-
-struct worker_arg {
-    cuzk_pool *pool;
-    unsigned thread;
 };
 
 static void take_chunks(cuzk_pool *pool, unsigned thread)
@@ -45,9 +51,8 @@ static void take_chunks(cuzk_pool *pool, unsigned thread)
 
 static void *worker(void *p)
 {
-    struct worker_arg arg = *(struct worker_arg *)p;
-    free(p);
-    cuzk_pool *pool = arg.pool;
+    const struct member *self = p;
+    cuzk_pool *pool = self->pool;
     uint64_t seen = 0;
     for (;;) {
         pthread_mutex_lock(&pool->lock);
@@ -61,7 +66,7 @@ static void *worker(void *p)
         seen = pool->generation;
         pthread_mutex_unlock(&pool->lock);
 
-        take_chunks(pool, arg.thread);
+        take_chunks(pool, self->number);
 
         pthread_mutex_lock(&pool->lock);
         if (--pool->running == 0) {
@@ -106,32 +111,25 @@ cuzk_status cuzk_pool_create(cuzk_pool **out, unsigned n_threads, cuzk_error *er
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->start, NULL);
     pthread_cond_init(&pool->done, NULL);
-    pool->n_threads = 1;
-    pool->threads = calloc(n_threads, sizeof *pool->threads);
-    bool ok = pool->threads != NULL;
-    while (ok && pool->n_threads < n_threads) {
-        struct worker_arg *arg = malloc(sizeof *arg);
-        if (arg == NULL) {
-            ok = false;
-            break;
-        }
-        arg->pool = pool;
-        arg->thread = pool->n_threads;
-        if (pthread_create(&pool->threads[pool->n_threads - 1], NULL, worker, arg) != 0) {
-            free(arg);
-            ok = false;
-            break;
-        }
-        pool->n_threads++;
-    }
-    if (!ok) {
-        unsigned made = pool->n_threads;
-        cuzk_pool_destroy(pool);
-        return CUZK_FAIL(err, CUZK_E_MEMORY,
-                         "making a pool of %u threads: the system gave only %u", n_threads, made);
-    }
+    pool->n_threads = n_threads;
     *out = pool;
     return CUZK_OK;
+}
+
+/* Make the threads; those that the system does not give are done without. */
+static void start(cuzk_pool *pool)
+{
+    unsigned wanted = pool->n_threads - 1;
+    pool->is_started = true;
+    pool->members = calloc(wanted, sizeof *pool->members);
+    while (pool->members != NULL && pool->n_members < wanted) {
+        struct member *m = &pool->members[pool->n_members];
+        *m = (struct member){.pool = pool, .number = pool->n_members + 1};
+        if (pthread_create(&m->thread, NULL, worker, m) != 0) {
+            return;
+        }
+        pool->n_members++;
+    }
 }
 
 void cuzk_pool_destroy(cuzk_pool *pool)
@@ -143,14 +141,14 @@ void cuzk_pool_destroy(cuzk_pool *pool)
     pool->stop = true;
     pthread_cond_broadcast(&pool->start);
     pthread_mutex_unlock(&pool->lock);
-    for (unsigned i = 1; i < pool->n_threads; i++) {
-        pthread_join(pool->threads[i - 1], NULL);
+    for (unsigned i = 0; i < pool->n_members; i++) {
+        pthread_join(pool->members[i].thread, NULL);
     }
     pthread_cond_destroy(&pool->done);
     pthread_cond_destroy(&pool->start);
     pthread_mutex_destroy(&pool->lock);
     pthread_mutex_destroy(&pool->turn);
-    free(pool->threads);
+    free(pool->members);
     free(pool);
 }
 
@@ -168,13 +166,16 @@ void cuzk_pool_for(cuzk_pool *pool, size_t n_chunks, cuzk_pool_body body, void *
         return;
     }
     pthread_mutex_lock(&pool->turn);
+    if (!pool->is_started) {
+        start(pool);
+    }
     pthread_mutex_lock(&pool->lock);
     pool->body = body;
     pool->ctx = ctx;
     pool->n_chunks = n_chunks;
     /* Relaxed: published by the mutex. */
     atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
-    pool->running = pool->n_threads - 1;
+    pool->running = pool->n_members;
     pool->generation++;
     pthread_cond_broadcast(&pool->start);
     pthread_mutex_unlock(&pool->lock);

@@ -16,7 +16,8 @@ typedef struct cuzk_pool cuzk_pool;
 typedef void (*cuzk_pool_body)(void *ctx, size_t chunk, unsigned thread);
 
 /** Make a pool of n_threads (≥ 1; 0 means one per processor this process may run on, cgroup CPU
- *  quota included). Returned: free with cuzk_pool_destroy. Errors: E_MEMORY. */
+ *  quota included). The threads are made by the first loop with more than one chunk; loops run on
+ *  those that the system gives then. Returned: free with cuzk_pool_destroy. Errors: E_MEMORY. */
 cuzk_status cuzk_pool_create(cuzk_pool **out, unsigned n_threads, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** End the threads and free the pool. NULL is fine. */
