@@ -84,6 +84,10 @@ struct cuzk_group {
     void (*add_affine)(cuzk_jac *out, const cuzk_jac *a, const void *affine_b); /* complete */
     /* k·a, k in Montgomery form; a is in the subgroup (else the result is some other point) */
     void (*mul)(cuzk_jac *out, const cuzk_jac *a, const cuzk_fr *k);
+    /* Σ k_i·a_i over n packed affine points in the subgroup and n canonical scalars of 32 bytes,
+     * eight terms sharing their doublings: for a few terms (cuzk_msm is for many). Small scalars,
+     * negative ones too, cost less. n = 0 gives infinity. */
+    void (*mul_sum)(cuzk_jac *out, const void *affine, const void *scalars, size_t n);
 
     /* zcash encoding (spec/groth16-bellperson.md 1.1); sizes: coord_bytes compressed, else
      * affine_bytes. bls12_381 only; NULL on bn254, whose p leaves too few spare bits. decode tests
@@ -132,6 +136,11 @@ struct cuzk_curve {
      * with an infinity contribute 1. n = 0 gives 1. The value is the one of snarkjs (and, on
      * bls12_381, of bellperson and zkcrypto). */
     void (*pairing_product)(cuzk_gt *out, const void *p, const void *q, size_t n);
+    /* Its two parts: the product of the pairs' Miller functions, by itself of no meaning, and the
+     * power that makes it the product of pairings. Products of parts may be taken (gt_mul) before
+     * one final power. */
+    void (*miller_product)(cuzk_gt *out, const void *p, const void *q, size_t n);
+    void (*final_exp)(cuzk_gt *out, const cuzk_gt *miller);
     void (*gt_mul)(cuzk_gt *out, const cuzk_gt *a, const cuzk_gt *b);
     /* a is a product of pairings */
     void (*gt_pow)(cuzk_gt *out, const cuzk_gt *a, const cuzk_fr *k);

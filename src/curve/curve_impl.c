@@ -157,7 +157,7 @@ static void vt_fp_to_canonical_le(void *bytes, const uint64_t *a)
         .from_affine = g##_vt_from_affine, .to_affine = g##_vt_to_affine,                          \
         .batch_to_affine = g##_vt_batch_to_affine, .neg = g##_vt_neg, .dbl = g##_vt_dbl,           \
         .add = g##_vt_add, .add_affine = g##_vt_add_affine, .mul = g##_vt_mul,                     \
-        .encode = ENCODING(g##_encode), .decode = ENCODING(g##_decode),                            \
+        .mul_sum = g##_vt_mul_sum, .encode = ENCODING(g##_encode), .decode = ENCODING(g##_decode), \
     }
 
 static const uint64_t modulus_p[FP_LIMBS] = CUZK_CC(FP_MODULUS);
@@ -199,6 +199,8 @@ const struct cuzk_curve CUZK_INSTANCE(curve) = {
 
     .g = {GROUP_TABLE(CUZK_G1, g1), GROUP_TABLE(CUZK_G2, g2)},
 
+    .miller_product = CUZK_INSTANCE(miller_product),
+    .final_exp = CUZK_INSTANCE(final_exp),
     .pairing_product = CUZK_INSTANCE(pairing_product),
     .gt_mul = CUZK_INSTANCE(gt_mul),
     .gt_pow = CUZK_INSTANCE(gt_pow),

@@ -136,6 +136,25 @@ static void PT(vt_mul)(cuzk_jac *out, const cuzk_jac *a, const cuzk_fr *k)
     *PT(out)(out) = o;
 }
 
+static void PT(vt_mul_sum)(cuzk_jac *out, const void *affine, const void *scalars, size_t n)
+{
+    PT_JAC points[MUL_TERMS], part, sum;
+    uint64_t words[MUL_TERMS][FR_LIMBS];
+    PT_AFFINE a;
+    PT(set_infinity)(&sum);
+    for (size_t i = 0; i < n;) {
+        int k = 0;
+        for (; k < MUL_TERMS && i < n; k++, i++) {
+            PT(affine_load)(&a, (const char *)affine + i * sizeof(a));
+            PT(from_affine)(&points[k], &a);
+            words_from_le(words[k], (const char *)scalars + 32 * i, FR_LIMBS);
+        }
+        PT(mul_terms)(&part, points, words, k);
+        PT(add)(&sum, &sum, &part);
+    }
+    *PT(out)(out) = sum;
+}
+
 #undef PT_AFFINE
 #undef PT_JAC
 #undef PT

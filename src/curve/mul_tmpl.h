@@ -1,44 +1,71 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Scalar multiplication over one coordinate field: part of scalar_mul.h, which includes it once per
- * group with the macros of point_tmpl.h bound.
+ * group with the macros of point_tmpl.h bound, and PT(split) and PT(images) defined.
  *
- * Sums Σ k_j·P_j of a few terms by Straus's method with signed windows: the terms share the
- * doublings, each has a table of its odd multiples 1 … 15 in affine form. */
+ * Sums Σ k_j·P_j of a few terms by Straus's method with signed windows: each scalar is split along
+ * the endomorphism into parts, all parts of all terms share the doublings, each term has a table of
+ * the odd multiples that its digits ask for, in affine form, and the image of it for every part. */
 
 #define PT_AFFINE PT(affine)
 #define PT_JAC    PT(jac)
 
-/** table_i = (2i + 1)·a for i = 0 … MUL_TABLE - 1. One inversion. */
-static inline void PT(odd_multiples)(PT_AFFINE *table, const PT_JAC *a)
+/* multiple_i = (2i + 1)·a for i < n. */
+static inline void PT(odd_multiples)(PT_JAC *multiple, const PT_JAC *a, int n)
 {
-    PT_JAC multiple[MUL_TABLE], twice;
-    multiple[0] = *a;
-    PT(dbl)(&twice, a);
-    for (int i = 1; i < MUL_TABLE; i++) {
+    PT_JAC twice;
+    if (n > 0) {
+        multiple[0] = *a;
+    }
+    if (n > 1) {
+        PT(dbl)(&twice, a);
+    }
+    for (int i = 1; i < n; i++) {
         PT(add)(&multiple[i], &multiple[i - 1], &twice);
     }
-    PT(batch_to_affine)(table, multiple, sizeof(multiple[0]), MUL_TABLE);
 }
 
-/** o = Σ_j scalars_j·(point whose odd multiples are tables_j), n_terms of them. */
-static inline void PT(mul_straus)(PT_JAC *o, const PT_AFFINE (*tables)[MUL_TABLE],
-                                  const struct mul_digits *scalars, int n_terms)
+/** o = Σ k_j·a_j over n_terms ≤ MUL_TERMS points in the subgroup; k: plain words, below r. One
+ *  inversion. Stack: up to 90 KiB. */
+static inline void PT(mul_terms)(PT_JAC *o, const PT_JAC *a, const uint64_t (*k)[FR_LIMBS],
+                                 int n_terms)
 {
-    PT_AFFINE addend;
-    int n_digits = 0;
+    struct mul_digits digits[MUL_TERMS][PT(PARTS)];
+    PT_JAC multiples[MUL_TERMS * MUL_TABLE];
+    PT_AFFINE tables[PT(PARTS)][MUL_TERMS * MUL_TABLE], addend;
+    int first[MUL_TERMS], n_digits = 0, n_multiples = 0;
     for (int j = 0; j < n_terms; j++) {
-        n_digits = scalars[j].n > n_digits ? scalars[j].n : n_digits;
+        int highest = -1; /* odd multiple that is used */
+        PT(split)(digits[j], k[j]);
+        for (int part = 0; part < PT(PARTS); part++) {
+            const struct mul_digits *d = &digits[j][part];
+            n_digits = d->n > n_digits ? d->n : n_digits;
+            highest = d->highest > highest ? d->highest : highest;
+        }
+        first[j] = n_multiples;
+        PT(odd_multiples)(multiples + n_multiples, &a[j], highest + 1);
+        n_multiples += highest + 1;
+    }
+    if (n_multiples == 0) {
+        PT(set_infinity)(o);
+        return;
+    }
+    PT(batch_to_affine)(tables[0], multiples, sizeof(multiples[0]), (size_t)n_multiples);
+    for (int i = 0; i < n_multiples; i++) {
+        PT(images)(tables, i);
     }
     PT(set_infinity)(o);
     for (int i = n_digits; i-- > 0;) {
         PT(dbl)(o, o);
         for (int j = 0; j < n_terms; j++) {
-            int digit = i < scalars[j].n ? scalars[j].d[i] : 0;
-            if (digit > 0) {
-                PT(add_affine)(o, o, &tables[j][digit / 2]);
-            } else if (digit < 0) {
-                PT(affine_neg)(&addend, &tables[j][-digit / 2]);
-                PT(add_affine)(o, o, &addend);
+            for (int part = 0; part < PT(PARTS); part++) {
+                int digit = i < digits[j][part].n ? digits[j][part].d[i] : 0;
+                const PT_AFFINE *table = tables[part] + first[j];
+                if (digit > 0) {
+                    PT(add_affine)(o, o, &table[digit / 2]);
+                } else if (digit < 0) {
+                    PT(affine_neg)(&addend, &table[-digit / 2]);
+                    PT(add_affine)(o, o, &addend);
+                }
             }
         }
     }
@@ -56,6 +83,14 @@ static inline void PT(mul_sparse)(PT_JAC *o, const PT_JAC *a, uint64_t k)
         }
     }
     *o = acc;
+}
+
+/** o = k·a for a in the subgroup. */
+static inline void PT(mul)(PT_JAC *o, const PT_JAC *a, const fr *k)
+{
+    uint64_t words[1][FR_LIMBS];
+    fr_to_canonical(words[0], k);
+    PT(mul_terms)(o, a, words, 1);
 }
 
 #undef PT_AFFINE

@@ -438,29 +438,22 @@ static inline bool fp12_is_cyclotomic(const fp12 *a)
     return fp12_eq(&p4, &p2);
 }
 
-/** o = Π e(p_i, q_i) over n packed affine points each, in the subgroups; pairs with an infinity
- *  count as 1. Stack: about 30 KiB. */
-static inline void pairing_product(fp12 *o, const void *p, const void *q, size_t n)
+/** o = the product of the Miller functions of n packed affine points each, in the subgroups; pairs
+ *  with an infinity count as 1. Stack: about 30 KiB. */
+static inline void pairing_miller_product(fp12 *o, const void *p, const void *q, size_t n)
 {
     pairing_pair pairs[PAIRING_CHUNK];
-    fp12 f, product;
-    bool any = false;
-    fp12_set_one(&product);
+    fp12 f;
+    fp12_set_one(o);
     for (size_t i = 0; i < n; i += PAIRING_CHUNK) {
         size_t take = n - i < PAIRING_CHUNK ? n - i : PAIRING_CHUNK;
         size_t used = pairing_prepare(pairs, (const char *)p + i * sizeof(g1_affine),
                                       (const char *)q + i * sizeof(g2_affine), take);
         if (used > 0) {
             pairing_miller(&f, pairs, used);
-            fp12_mul(&product, &product, &f);
-            any = true;
+            fp12_mul(o, o, &f);
         }
     }
-    if (any) {
-        pairing_final_exp(&product, &product);
-    }
-    CUZK_FIELD_CHECK(fp12_is_cyclotomic(&product));
-    *o = product;
 }
 
 #endif

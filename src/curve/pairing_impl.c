@@ -5,11 +5,25 @@
 
 #include "curve/pairing.h"
 
-void CUZK_INSTANCE(pairing_product)(cuzk_gt *out, const void *p, const void *q, size_t n)
+void CUZK_INSTANCE(miller_product)(cuzk_gt *out, const void *p, const void *q, size_t n)
 {
     fp12 o;
-    pairing_product(&o, p, q, n);
+    pairing_miller_product(&o, p, q, n);
     memcpy(out->l, &o, sizeof(o));
+}
+
+void CUZK_INSTANCE(final_exp)(cuzk_gt *out, const cuzk_gt *miller)
+{
+    fp12 o;
+    pairing_final_exp(&o, (const fp12 *)(const void *)miller->l);
+    CUZK_FIELD_CHECK(fp12_is_cyclotomic(&o));
+    memcpy(out->l, &o, sizeof(o));
+}
+
+void CUZK_INSTANCE(pairing_product)(cuzk_gt *out, const void *p, const void *q, size_t n)
+{
+    CUZK_INSTANCE(miller_product)(out, p, q, n);
+    CUZK_INSTANCE(final_exp)(out, out);
 }
 
 void CUZK_INSTANCE(gt_mul)(cuzk_gt *out, const cuzk_gt *a, const cuzk_gt *b)

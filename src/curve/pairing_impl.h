@@ -6,6 +6,8 @@
 
 #include "curve/curve.h"
 
+void CUZK_INSTANCE(miller_product)(cuzk_gt *out, const void *p, const void *q, size_t n);
+void CUZK_INSTANCE(final_exp)(cuzk_gt *out, const cuzk_gt *miller);
 void CUZK_INSTANCE(pairing_product)(cuzk_gt *out, const void *p, const void *q, size_t n);
 void CUZK_INSTANCE(gt_mul)(cuzk_gt *out, const cuzk_gt *a, const cuzk_gt *b);
 void CUZK_INSTANCE(gt_pow)(cuzk_gt *out, const cuzk_gt *a, const cuzk_fr *k);

@@ -21,13 +21,15 @@
 enum {
     MUL_WINDOW = 5,
     MUL_TABLE = 1 << (MUL_WINDOW - 2), /* odd multiples 1 … 15 */
-    MUL_DIGITS_MAX = 64 * FR_LIMBS + 1
+    MUL_DIGITS_MAX = 64 * FR_LIMBS + 1,
+    MUL_TERMS = 8 /* of one sum that shares its doublings */
 };
 
 /* Signed digits, each 0 or odd in [-15, 15], any two nonzero ones at least MUL_WINDOW apart; value
- * Σ d_i 2^i, least significant first; n of them are set, the last of which is not 0. */
+ * Σ d_i 2^i, least significant first; n of them are set, the last of which is not 0. highest: the
+ * largest |d_i| / 2, which is the odd multiple's place in a table; -1 where n = 0. */
 struct mul_digits {
-    int n;
+    int n, highest;
     int8_t d[MUL_DIGITS_MAX];
 };
 
@@ -37,6 +39,7 @@ static inline void mul_digits_set(struct mul_digits *o, const uint64_t *k, int n
 {
     int carry = 0;
     o->n = 0;
+    o->highest = -1;
     for (int i = 0; i < 64 * n_words + carry;) {
         int word = i / 64, shift = i % 64, bits = 0;
         if (word < n_words) {
@@ -52,6 +55,8 @@ static inline void mul_digits_set(struct mul_digits *o, const uint64_t *k, int n
         int digit = bits + carry;
         carry = digit > 15;
         digit -= carry << MUL_WINDOW;
+        int place = (digit < 0 ? -digit : digit) / 2;
+        o->highest = place > o->highest ? place : o->highest;
         o->d[i] = (int8_t)(negative ? -digit : digit);
         o->n = i + 1;
         for (int end = i + MUL_WINDOW; ++i < end && i < MUL_DIGITS_MAX;) {
@@ -59,11 +64,6 @@ static inline void mul_digits_set(struct mul_digits *o, const uint64_t *k, int n
         }
     }
 }
-
-#define PT(name) g1_##name
-#include "curve/mul_tmpl.h"
-#define PT(name) g2_##name
-#include "curve/mul_tmpl.h"
 
 /** o = phi(a). */
 static inline void g1_phi(g1_affine *o, const g1_affine *a)
@@ -91,62 +91,145 @@ static inline void g2_psi2(g2_affine *o, const g2_affine *a)
     fp2_neg(&o->y, &a->y);
 }
 
+/* Fold k into t = min(k, r - k); true for the second: values that are small negative numbers then
+ * are as cheap as small ones. */
+static inline bool mul_fold(uint64_t t[FR_LIMBS], const uint64_t k[FR_LIMBS])
+{
+    static const uint64_t r[FR_LIMBS] = CUZK_CC(FR_MODULUS);
+    (void)cuzk_limbs_sub(t, r, k, FR_LIMBS);
+    if (cuzk_limbs_less(t, k, FR_LIMBS)) {
+        return true;
+    }
+    memcpy(t, k, FR_LIMBS * sizeof k[0]);
+    return false;
+}
+
 #if CUZK_CURVE_IS_BLS12_381
 
-/* k = k_0 + k_1·|x| + k_2·x² + k_3·|x|³, each part below |x|; k < r < x⁴. */
-static inline void mul_split_by_x(uint64_t parts[4], const fr *scalar)
+enum { g1_PARTS = 2, g2_PARTS = 4 };
+
+/* t = k_0 + k_1·|x| + k_2·x² + k_3·|x|³, each part below |x|; t < r < x⁴ and is used up. */
+static inline void mul_split_by_x(uint64_t parts[4], uint64_t t[FR_LIMBS])
 {
-    uint64_t k[FR_LIMBS];
-    fr_to_canonical(k, scalar);
     for (int j = 0; j < 4; j++) {
         cuzk_u128 rest = 0;
         for (int i = FR_LIMBS; i-- > 0;) {
-            rest = rest << 64 | k[i];
-            k[i] = (uint64_t)(rest / CUZK_CC(X_ABS));
+            rest = rest << 64 | t[i];
+            t[i] = (uint64_t)(rest / CUZK_CC(X_ABS));
             rest %= CUZK_CC(X_ABS);
         }
         parts[j] = (uint64_t)rest;
     }
 }
 
-/** o = k·a for a in the subgroup: LAMBDA = -x², so k·a = (k_0 + k_1|x|)·a - (k_2 + k_3|x|)·phi(a).
- */
-static inline void g1_mul(g1_jac *o, const g1_jac *a, const fr *k)
+/* LAMBDA = -x², so k·a = (k_0 + k_1|x|)·a - (k_2 + k_3|x|)·phi(a). */
+static inline void g1_split(struct mul_digits digits[g1_PARTS], const uint64_t k[FR_LIMBS])
 {
-    g1_affine tables[2][MUL_TABLE];
-    struct mul_digits digits[2];
-    uint64_t parts[4];
-    mul_split_by_x(parts, k);
+    uint64_t t[FR_LIMBS], parts[4];
+    bool negative = mul_fold(t, k);
+    mul_split_by_x(parts, t);
     for (int j = 0; j < 2; j++) {
-        cuzk_u128 t = (cuzk_u128)parts[2 * j + 1] * CUZK_CC(X_ABS) + parts[2 * j];
-        uint64_t words[2] = {(uint64_t)t, (uint64_t)(t >> 64)};
-        mul_digits_set(&digits[j], words, 2, j == 1);
+        cuzk_u128 part = (cuzk_u128)parts[2 * j + 1] * CUZK_CC(X_ABS) + parts[2 * j];
+        uint64_t words[2] = {(uint64_t)part, (uint64_t)(part >> 64)};
+        mul_digits_set(&digits[j], words, 2, negative != (j == 1));
     }
-    g1_odd_multiples(tables[0], a);
-    for (int i = 0; i < MUL_TABLE; i++) {
-        g1_phi(&tables[1][i], &tables[0][i]);
-    }
-    g1_mul_straus(o, tables, digits, 2);
 }
 
-/** o = k·a for a in the subgroup: psi is x = -|x| there, so k·a = Σ_j (-1)^j·k_j·psi^j(a). */
-static inline void g2_mul(g2_jac *o, const g2_jac *a, const fr *k)
+/* psi is x = -|x| on the subgroup, so k·a = Σ_j (-1)^j·k_j·psi^j(a). */
+static inline void g2_split(struct mul_digits digits[g2_PARTS], const uint64_t k[FR_LIMBS])
 {
-    g2_affine tables[4][MUL_TABLE];
-    struct mul_digits digits[4];
-    uint64_t parts[4];
-    mul_split_by_x(parts, k);
+    uint64_t t[FR_LIMBS], parts[4];
+    bool negative = mul_fold(t, k);
+    mul_split_by_x(parts, t);
     for (int j = 0; j < 4; j++) {
-        mul_digits_set(&digits[j], &parts[j], 1, j % 2 == 1);
+        mul_digits_set(&digits[j], &parts[j], 1, negative != (j % 2 == 1));
     }
-    g2_odd_multiples(tables[0], a);
-    for (int i = 0; i < MUL_TABLE; i++) {
-        g2_psi(&tables[1][i], &tables[0][i]);
-        g2_psi2(&tables[2][i], &tables[0][i]);
-        g2_psi2(&tables[3][i], &tables[1][i]);
-    }
-    g2_mul_straus(o, tables, digits, 4);
 }
+
+/* Entry i of every part's table from that of the first. */
+static inline void g2_images(g2_affine tables[g2_PARTS][MUL_TERMS * MUL_TABLE], int i)
+{
+    g2_psi(&tables[1][i], &tables[0][i]);
+    g2_psi2(&tables[2][i], &tables[0][i]);
+    g2_psi2(&tables[3][i], &tables[1][i]);
+}
+
+#else /* bn254 */
+
+enum { g1_PARTS = 2, g2_PARTS = 2 };
+
+/* o = a·b, na + nb words. */
+static inline void mul_words(uint64_t *o, const uint64_t *a, int na, const uint64_t *b, int nb)
+{
+    for (int i = 0; i < na + nb; i++) {
+        o[i] = 0;
+    }
+    for (int i = 0; i < na; i++) {
+        uint64_t carry = 0;
+        for (int j = 0; j < nb; j++) {
+            o[i + j] = cuzk_mac(a[i], b[j], o[i + j], &carry);
+        }
+        o[i + nb] = carry;
+    }
+}
+
+/* k = k_0 + k_1·LAMBDA mod r with both parts below 2^128 in size, by the short vectors (A1, -B1)
+ * and (A2, B2) of the lattice a + b·LAMBDA = 0 mod r. With c_1 = floor(t·floor(2^256·B2/r) / 2^256)
+ * and c_2 = floor(t·floor(2^256·B1/r) / 2^256) for the folded t: t_0 = t - c_1·A1 - c_2·A2, not
+ * negative, and t_1 = c_1·B1 - c_2·B2. */
+static inline void g1_split(struct mul_digits digits[g1_PARTS], const uint64_t k[FR_LIMBS])
+{
+    static const uint64_t a1[2] = CUZK_CC(GLV_A1), b1[2] = CUZK_CC(GLV_B1);
+    static const uint64_t a2[2] = CUZK_CC(GLV_A2), b2[2] = CUZK_CC(GLV_B2);
+    static const uint64_t q1[3] = CUZK_CC(GLV_Q1), q2[3] = CUZK_CC(GLV_Q2);
+    uint64_t t[FR_LIMBS], c1[7], c2[7], u[5], v[5];
+    bool negative = mul_fold(t, k), swap;
+    mul_words(c1, t, 4, q1, 3);
+    mul_words(c2, t, 4, q2, 3);
+    mul_words(u, c1 + 4, 3, a1, 2);
+    mul_words(v, c2 + 4, 3, a2, 2);
+    (void)cuzk_limbs_sub(t, t, u, 3);
+    (void)cuzk_limbs_sub(t, t, v, 3);
+    CUZK_FIELD_CHECK(t[2] == 0);
+    mul_digits_set(&digits[0], t, 2, negative);
+    mul_words(u, c1 + 4, 3, b1, 2);
+    mul_words(v, c2 + 4, 3, b2, 2);
+    swap = cuzk_limbs_less(u, v, 4);
+    if (swap) {
+        (void)cuzk_limbs_sub(u, v, u, 4);
+    } else {
+        (void)cuzk_limbs_sub(u, u, v, 4);
+    }
+    CUZK_FIELD_CHECK(u[2] == 0 && u[3] == 0);
+    mul_digits_set(&digits[1], u, 2, negative != swap);
+}
+
+/* psi² is p² = -LAMBDA on the subgroup. */
+static inline void g2_split(struct mul_digits digits[g2_PARTS], const uint64_t k[FR_LIMBS])
+{
+    g1_split(digits, k);
+}
+
+/* Entry i of every part's table from that of the first. */
+static inline void g2_images(g2_affine tables[g2_PARTS][MUL_TERMS * MUL_TABLE], int i)
+{
+    g2_psi2(&tables[1][i], &tables[0][i]);
+    g2_affine_neg(&tables[1][i], &tables[1][i]);
+}
+
+#endif
+
+static inline void g1_images(g1_affine tables[g1_PARTS][MUL_TERMS * MUL_TABLE], int i)
+{
+    g1_phi(&tables[1][i], &tables[0][i]);
+}
+
+#define PT(name) g1_##name
+#include "curve/mul_tmpl.h"
+#define PT(name) g2_##name
+#include "curve/mul_tmpl.h"
+
+#if CUZK_CURVE_IS_BLS12_381
 
 /** a of order dividing r? a is on the curve. phi(a) = -x²·a. */
 static inline bool g1_in_subgroup(const g1_affine *a)
@@ -174,80 +257,6 @@ static inline bool g2_in_subgroup(const g2_affine *a)
 }
 
 #else /* bn254 */
-
-/* o = a·b, na + nb words. */
-static inline void mul_words(uint64_t *o, const uint64_t *a, int na, const uint64_t *b, int nb)
-{
-    for (int i = 0; i < na + nb; i++) {
-        o[i] = 0;
-    }
-    for (int i = 0; i < na; i++) {
-        uint64_t carry = 0;
-        for (int j = 0; j < nb; j++) {
-            o[i + j] = cuzk_mac(a[i], b[j], o[i + j], &carry);
-        }
-        o[i + nb] = carry;
-    }
-}
-
-/* k = k_0 + k_1·LAMBDA mod r with both parts below 2^128 in size, k_0 not negative, by the short
- * vectors (A1, -B1) and (A2, B2) of the lattice a + b·LAMBDA = 0 mod r. With
- * c_1 = floor(k·floor(2^256·B2/r) / 2^256) and c_2 = floor(k·floor(2^256·B1/r) / 2^256):
- * k_0 = k - c_1·A1 - c_2·A2 and k_1 = c_1·B1 - c_2·B2. */
-static inline void mul_split(struct mul_digits digits[2], const fr *scalar)
-{
-    static const uint64_t a1[2] = CUZK_CC(GLV_A1), b1[2] = CUZK_CC(GLV_B1);
-    static const uint64_t a2[2] = CUZK_CC(GLV_A2), b2[2] = CUZK_CC(GLV_B2);
-    static const uint64_t q1[3] = CUZK_CC(GLV_Q1), q2[3] = CUZK_CC(GLV_Q2);
-    uint64_t k[FR_LIMBS], c1[7], c2[7], s[5], t[5];
-    bool negative;
-    fr_to_canonical(k, scalar);
-    mul_words(c1, k, 4, q1, 3);
-    mul_words(c2, k, 4, q2, 3);
-    mul_words(s, c1 + 4, 3, a1, 2);
-    mul_words(t, c2 + 4, 3, a2, 2);
-    (void)cuzk_limbs_sub(k, k, s, 3);
-    (void)cuzk_limbs_sub(k, k, t, 3);
-    CUZK_FIELD_CHECK(k[2] == 0);
-    mul_digits_set(&digits[0], k, 2, false);
-    mul_words(s, c1 + 4, 3, b1, 2);
-    mul_words(t, c2 + 4, 3, b2, 2);
-    negative = cuzk_limbs_less(s, t, 4);
-    if (negative) {
-        (void)cuzk_limbs_sub(s, t, s, 4);
-    } else {
-        (void)cuzk_limbs_sub(s, s, t, 4);
-    }
-    CUZK_FIELD_CHECK(s[2] == 0 && s[3] == 0);
-    mul_digits_set(&digits[1], s, 2, negative);
-}
-
-/** o = k·a. */
-static inline void g1_mul(g1_jac *o, const g1_jac *a, const fr *k)
-{
-    g1_affine tables[2][MUL_TABLE];
-    struct mul_digits digits[2];
-    mul_split(digits, k);
-    g1_odd_multiples(tables[0], a);
-    for (int i = 0; i < MUL_TABLE; i++) {
-        g1_phi(&tables[1][i], &tables[0][i]);
-    }
-    g1_mul_straus(o, tables, digits, 2);
-}
-
-/** o = k·a for a in the subgroup: psi² is p² = -LAMBDA there. */
-static inline void g2_mul(g2_jac *o, const g2_jac *a, const fr *k)
-{
-    g2_affine tables[2][MUL_TABLE];
-    struct mul_digits digits[2];
-    mul_split(digits, k);
-    g2_odd_multiples(tables[0], a);
-    for (int i = 0; i < MUL_TABLE; i++) {
-        g2_psi2(&tables[1][i], &tables[0][i]);
-        g2_affine_neg(&tables[1][i], &tables[1][i]);
-    }
-    g2_mul_straus(o, tables, digits, 2);
-}
 
 /** Always: the cofactor of G1 is 1. */
 static inline bool g1_in_subgroup(const g1_affine *a)

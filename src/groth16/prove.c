@@ -282,46 +282,64 @@ static void shifted(const cuzk_group *group, cuzk_jac *out, const void *base, co
     group->add(out, out, sum);
 }
 
-/* out += k·point */
-static void add_multiple(const cuzk_group *group, cuzk_jac *out, const cuzk_jac *point,
-                         const cuzk_fr *k)
+/* What the assembly works on, in one place, to be wiped. */
+struct assembly {
+    const cuzk_proving *g;
+    cuzk_proof_points *out;
+    uint8_t scalars[2][32]; /* s, r */
+    cuzk_jac points[2], sum;
+    uint8_t affine[2 * sizeof(cuzk_affine)];
+};
+
+/* A = alpha + ΣA + r·delta, and C = ΣC + H + s·A + r·B1: r·s·delta occurs twice in C with opposite
+ * signs, in r·B1 and by itself, and is left out of both. */
+static void assemble_g1(struct assembly *m)
 {
-    cuzk_jac t;
-    group->mul(&t, point, k);
-    group->add(out, out, &t);
-    cuzk_wipe(&t, sizeof t);
+    const cuzk_proving *g = m->g;
+    const cuzk_vk *vk = &g->p->vk;
+    const cuzk_group *g1 = &g->p->curve->g[CUZK_G1];
+    shifted(g1, &m->points[0], &vk->alpha1, sum_of(g, CUZK_QUERY_A));
+    g1->mul_sum(&m->sum, &vk->delta1, m->scalars[1], 1);
+    g1->add(&m->points[0], &m->points[0], &m->sum);
+    shifted(g1, &m->points[1], &vk->beta1, sum_of(g, CUZK_QUERY_B1)); /* without s·delta */
+    g1->batch_to_affine(m->affine, m->points, 2);
+    memcpy(&m->out->a, m->affine, g1->affine_bytes);
+    g1->mul_sum(&m->sum, m->affine, m->scalars, 2);
+    g1->add(&m->sum, &m->sum, sum_of(g, CUZK_QUERY_C));
+    g1->add(&m->sum, &m->sum, &g->h);
+    g1->to_affine(&m->out->c, &m->sum);
 }
 
-/* r·s·delta occurs twice in C with opposite signs, in r·B1 and by itself: it is left out of both.
- */
+/* B = beta + ΣB + s·delta. */
+static void assemble_g2(struct assembly *m)
+{
+    const cuzk_proving *g = m->g;
+    const cuzk_vk *vk = &g->p->vk;
+    const cuzk_group *g2 = &g->p->curve->g[CUZK_G2];
+    shifted(g2, &m->points[0], &vk->beta2, sum_of(g, CUZK_QUERY_B2));
+    g2->mul_sum(&m->sum, &vk->delta2, m->scalars[0], 1);
+    g2->add(&m->sum, &m->sum, &m->points[0]);
+    g2->to_affine(&m->out->b, &m->sum);
+}
+
 static cuzk_status assemble(const cuzk_proving *g, cuzk_proof_points *out)
 {
     const cuzk_curve *curve = g->p->curve;
-    const cuzk_vk *vk = &g->p->vk;
-    const cuzk_group *g1 = &curve->g[CUZK_G1], *g2 = &curve->g[CUZK_G2];
+    struct assembly m = {.g = g, .out = out};
     struct {
         cuzk_fr r, s;
-        cuzk_jac a, b2, b1, c, delta1, delta2;
-    } m; /* in one place, to be wiped */
-    cuzk_status status = choose_blinding(g, &m.r, &m.s);
+    } blinding;
+    cuzk_status status = choose_blinding(g, &blinding.r, &blinding.s);
     if (status == CUZK_OK) {
-        g1->from_affine(&m.delta1, &vk->delta1);
-        g2->from_affine(&m.delta2, &vk->delta2);
-        shifted(g1, &m.a, &vk->alpha1, sum_of(g, CUZK_QUERY_A));
-        add_multiple(g1, &m.a, &m.delta1, &m.r);
-        shifted(g2, &m.b2, &vk->beta2, sum_of(g, CUZK_QUERY_B2));
-        add_multiple(g2, &m.b2, &m.delta2, &m.s);
-        shifted(g1, &m.b1, &vk->beta1, sum_of(g, CUZK_QUERY_B1)); /* without s·delta */
-        g1->add(&m.c, sum_of(g, CUZK_QUERY_C), &g->h);
-        add_multiple(g1, &m.c, &m.a, &m.s);
-        add_multiple(g1, &m.c, &m.b1, &m.r);
+        curve->fr_to_canonical_le(m.scalars[0], &blinding.s);
+        curve->fr_to_canonical_le(m.scalars[1], &blinding.r);
         memset(out, 0, sizeof *out);
         out->curve = curve;
-        g1->to_affine(&out->a, &m.a);
-        g2->to_affine(&out->b, &m.b2);
-        g1->to_affine(&out->c, &m.c);
+        assemble_g1(&m);
+        assemble_g2(&m);
     }
     cuzk_wipe(&m, sizeof m);
+    cuzk_wipe(&blinding, sizeof blinding);
     return status;
 }
 

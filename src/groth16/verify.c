@@ -200,9 +200,9 @@ static void product_chunk(void *ctx, size_t chunk, unsigned thread)
     const struct product *g = ctx;
     const cuzk_curve *curve = g->pairs->curve;
     size_t begin = chunk * PAIRS_PER_CHUNK, n = g->pairs->n - begin;
-    curve->pairing_product(&g->partial[chunk], g->pairs->p + begin * curve->g[CUZK_G1].affine_bytes,
-                           g->pairs->q + begin * curve->g[CUZK_G2].affine_bytes,
-                           n < PAIRS_PER_CHUNK ? n : PAIRS_PER_CHUNK);
+    curve->miller_product(&g->partial[chunk], g->pairs->p + begin * curve->g[CUZK_G1].affine_bytes,
+                          g->pairs->q + begin * curve->g[CUZK_G2].affine_bytes,
+                          n < PAIRS_PER_CHUNK ? n : PAIRS_PER_CHUNK);
 }
 
 static cuzk_status pairing_product(const struct pairs *pairs, cuzk_gt *out, cuzk_pool *pool,
@@ -222,6 +222,7 @@ static cuzk_status pairing_product(const struct pairs *pairs, cuzk_gt *out, cuzk
     for (size_t i = 1; i < n_chunks; i++) {
         curve->gt_mul(out, out, &g.partial[i]);
     }
+    curve->final_exp(out, out);
     free(g.partial);
     return CUZK_OK;
 }

@@ -15,6 +15,7 @@ enum {
     TASK_MIN = 2048, /* bits */
     TASK_MAX = 32768,
     TASKS_PER_THREAD = 8,
+    FEW = 8,                                 /* bits that are added one by one */
     LEVEL_1 = TASK_MAX / SEGMENT,            /* points after a first level, at most */
     LEVELS = LEVEL_1 + 2 * LEVEL_1 / SEGMENT /* points of all levels below the bases */
 };
@@ -117,6 +118,22 @@ static size_t list_bits(const uint64_t *bitmap, size_t first, size_t end, uint32
     return n;
 }
 
+/* Add the selected bases one by one, if they are few and close together; false when they are not.
+ */
+static bool add_few(const bit_sum *b, const cuzk_group *g, cuzk_jac *sum)
+{
+    uint32_t entries[TASK_MIN];
+    size_t n = b->n <= TASK_MIN ? list_bits(b->bitmap, b->first, b->n, entries) : SIZE_MAX;
+    if (n > FEW) {
+        return false;
+    }
+    g->set_infinity(sum);
+    for (size_t i = 0; i < n; i++) {
+        g->add_affine(sum, sum, (const char *)b->bases + (entries[i] >> 1) * b->affine_bytes);
+    }
+    return true;
+}
+
 static void sum_task(void *ctx, size_t task, unsigned thread)
 {
     const bit_sum *b = ctx;
@@ -199,8 +216,10 @@ cuzk_status cuzk_bit_sum(const cuzk_curve *curve, cuzk_msm_query *queries, size_
         b.bases = queries[q].bases;
         b.first = (size_t)queries[q].first;
         b.affine_bytes = g->affine_bytes;
-        cuzk_pool_for(pool, b.n_tasks, sum_task, &b);
-        join(&b, g, &queries[q].sum);
+        if (!add_few(&b, g, &queries[q].sum)) {
+            cuzk_pool_for(pool, b.n_tasks, sum_task, &b);
+            join(&b, g, &queries[q].sum);
+        }
     }
     return CUZK_OK;
 }

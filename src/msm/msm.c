@@ -6,7 +6,8 @@
  * (base, sign) by bucket, sums of the buckets by batched affine additions for each query, and the
  * first split of the bucket reduction; at the end the remaining splits for all windows at once and
  * one chain of doublings. Everything up to that chain is exact affine points, so the result does
- * not depend on the number of threads. Tiles of a few scalars are added bit by bit. */
+ * not depend on the number of threads. Tiles of a few scalars are summed as one joint
+ * multiplication instead. */
 #include "base/bytes.h"
 #include "msm/msm_internal.h"
 #include "msm/msm_plan.h"
@@ -53,56 +54,39 @@ static const void *tile_bases(const tile *t, const cuzk_msm_query *query)
 
 /* ---- a few scalars ---- */
 
-static unsigned signed_scalar(const tile *t, size_t i, uint64_t magnitude[4])
+/* Few enough that no window pays. */
+static bool is_few(const cuzk_msm_params *params, size_t n)
 {
-    uint64_t value[4];
-    unsigned negate = 0;
-    for (int j = 0; j < 4; j++) {
-        value[j] = cuzk_load_u64_le(t->scalars + 32 * i + 8 * (size_t)j);
-    }
-    for (int j = 3; j >= 0; j--) {
-        if (value[j] != t->windows.half[j]) {
-            negate = value[j] > t->windows.half[j];
-            break;
-        }
-    }
-    uint64_t borrow = 0;
-    for (int j = 0; j < 4; j++) {
-        uint64_t r = t->windows.r[j], d = r - value[j] - borrow;
-        borrow = r < value[j] || (r == value[j] && borrow != 0);
-        magnitude[j] = negate ? d : value[j];
-    }
-    return negate;
+    return n <= CUZK_MSM_FEW && params->window_bits == 0;
 }
 
-/* query->sum += the sum over the n_list scalars listed. */
-static void add_plain(const tile *t, const uint32_t *list, size_t n_list, cuzk_msm_query *query)
+/* Add the sum over the n ≤ CUZK_MSM_FEW scalars listed (NULL: the first n) to query->sum. */
+static void add_few(const tile *t, const uint32_t *list, size_t n, cuzk_msm_query *query)
 {
     const cuzk_group *g = &t->curve->g[query->group];
     const char *bases = (const char *)tile_bases(t, query);
-    cuzk_affine points[CUZK_MSM_PLAIN_MAX];
-    uint64_t scalars[CUZK_MSM_PLAIN_MAX][4];
+    char points[CUZK_MSM_FEW * sizeof(cuzk_affine)];
+    uint8_t scalars[CUZK_MSM_FEW][32];
     cuzk_jac sum;
-    for (size_t i = 0; i < n_list; i++) {
-        size_t at = list[i];
+    for (size_t i = 0; i < n; i++) {
+        size_t at = list != NULL ? list[i] : i;
         uint64_t base = t->base_index != NULL ? t->base_index[at] - t->first_index : at;
-        memcpy(&points[i], bases + base * g->affine_bytes, g->affine_bytes);
-        if (signed_scalar(t, at, scalars[i])) {
-            g->affine_neg(&points[i], &points[i]);
-        }
+        memcpy(points + i * g->affine_bytes, bases + base * g->affine_bytes, g->affine_bytes);
+        memcpy(scalars[i], t->scalars + 32 * at, sizeof scalars[i]);
     }
-    g->set_infinity(&sum);
-    for (unsigned bit = 256; bit-- > 0;) {
-        if (!g->is_infinity(&sum)) {
-            g->dbl(&sum, &sum);
-        }
-        for (size_t i = 0; i < n_list; i++) {
-            if ((scalars[i][bit / 64] >> (bit % 64) & 1) != 0) {
-                g->add_affine(&sum, &sum, &points[i]);
-            }
-        }
-    }
+    g->mul_sum(&sum, points, scalars, n);
+    cuzk_wipe(scalars, sizeof scalars);
     g->add(&query->sum, &query->sum, &sum);
+}
+
+/* The same for all queries that have the tile's bases. */
+static void add_few_to_all(const tile *t, const uint32_t *list, size_t n, cuzk_msm_params *params)
+{
+    for (size_t q = 0; q < params->n_queries; q++) {
+        if (params->queries[q].first <= t->first_index) {
+            add_few(t, list, n, &params->queries[q]);
+        }
+    }
 }
 
 /* ---- sort ---- */
@@ -359,21 +343,20 @@ static void make_digits(tile *t)
 }
 
 /* Add the tile's sum to the queries that have its bases. */
-static cuzk_status add_tile(tile *t, const cuzk_msm_params *params, size_t ws_bytes,
-                            cuzk_error *err)
+static cuzk_status add_tile(tile *t, cuzk_msm_params *params, size_t ws_bytes, cuzk_error *err)
 {
+    if (is_few(params, t->n)) {
+        add_few_to_all(t, NULL, t->n, params);
+        return CUZK_OK;
+    }
     uint32_t lengths[CUZK_MSM_LENGTHS];
     cuzk_msm_windows_init(&t->windows, t->curve, CUZK_MSM_WINDOW_MAX);
     cuzk_msm_scan(&t->windows, t->scalars, t->n, lengths, (uint32_t *)(void *)t->ws, t->pool);
     size_t n_nonzero = t->n - lengths[0];
-    if (n_nonzero <= CUZK_MSM_PLAIN_MAX && params->window_bits == 0) {
-        uint32_t list[CUZK_MSM_PLAIN_MAX];
+    if (is_few(params, n_nonzero)) {
+        uint32_t list[CUZK_MSM_FEW];
         (void)cuzk_msm_list_nonzero(t->scalars, t->n, list, (uint32_t *)(void *)t->ws, t->pool);
-        for (size_t q = 0; q < params->n_queries; q++) {
-            if (params->queries[q].first <= t->first_index) {
-                add_plain(t, list, n_nonzero, &params->queries[q]);
-            }
-        }
+        add_few_to_all(t, list, n_nonzero, params);
         return CUZK_OK;
     }
     t->n_digits = n_nonzero < t->n - t->n / 8 ? n_nonzero : t->n;
@@ -444,7 +427,7 @@ static size_t tile_end(const cuzk_msm_params *params, size_t i)
 size_t cuzk_msm_workspace_bytes(const cuzk_curve *curve, const cuzk_msm_params *params,
                                 const cuzk_pool *pool)
 {
-    if (params->n == 0) {
+    if (params->n == 0 || is_few(params, params->n)) {
         return 0;
     }
     uint32_t lengths[CUZK_MSM_LENGTHS] = {0};

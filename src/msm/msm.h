@@ -2,7 +2,8 @@
 /* Multi-scalar multiplication, sums of selected bases and fixed-base batches on the CPU.
  *
  * Bases are packed affine points as in curve/curve.h, any alignment, never copied whole. Equal,
- * opposite and infinite bases are allowed everywhere and the results are exact. Scalars are
+ * opposite and infinite bases are allowed everywhere and the results are exact; bases lie in the
+ * subgroup of order r (else the result is some other point of the curve). Scalars are
  * canonical: 32 little-endian bytes, below r. */
 #ifndef CUZK_MSM_MSM_H
 #define CUZK_MSM_MSM_H
@@ -31,7 +32,8 @@ typedef struct {
 } cuzk_msm_params;
 
 /** Bytes of workspace that cuzk_msm needs with this pool. Pure; does not read scalars or bases.
- *  0 when n is 0. About 24 MB for n = 2^18; does not grow beyond n = 2^22 (about 250 MB). */
+ *  0 when n is 0, or so small that nothing is sorted. About 24 MB for n = 2^18; does not grow
+ *  beyond n = 2^22 (about 250 MB). */
 size_t cuzk_msm_workspace_bytes(const cuzk_curve *curve, const cuzk_msm_params *params,
                                 const cuzk_pool *pool);
 

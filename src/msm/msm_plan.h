@@ -9,8 +9,8 @@ enum {
     /* Scalars taken at once. Bounds the workspace (16 windows × 2 bytes a scalar for the digits)
      * while the bucket reduction stays below 2 % of the work. */
     CUZK_MSM_TILE = 1 << 22,
-    /* A tile of up to this many nonzero scalars is summed bit by bit. */
-    CUZK_MSM_PLAIN_MAX = 8,
+    /* A tile with up to this many nonzero scalars is summed by the group's mul_sum. */
+    CUZK_MSM_FEW = 8,
     /* Entries of a task of the bucket sums, at most, and at least but for the last one. */
     CUZK_MSM_TASK_MAX = 65536,
     CUZK_MSM_TASK_MIN = 4096

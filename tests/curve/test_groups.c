@@ -164,6 +164,20 @@ static void check_laws(const cuzk_curve *curve, const cuzk_group *g, uint64_t *s
     assert_false(g->eq(&e[0], &e[3]));
 }
 
+/* k·p by plain double-and-add; k: canonical bytes. */
+static void plain_mul(const cuzk_group *g, cuzk_jac *out, const cuzk_jac *p, const uint8_t k[32])
+{
+    cuzk_jac t;
+    g->set_infinity(&t);
+    for (int b = 256; b-- > 0;) {
+        g->dbl(&t, &t);
+        if (k[b / 8] >> (b % 8) & 1) {
+            g->add(&t, &t, p);
+        }
+    }
+    *out = t;
+}
+
 static void check_mul(const cuzk_curve *curve, const cuzk_group *g, uint64_t *seed)
 {
     cuzk_affine a;
@@ -187,13 +201,7 @@ static void check_mul(const cuzk_curve *curve, const cuzk_group *g, uint64_t *se
         /* against plain double-and-add */
         uint8_t bits[32];
         curve->fr_to_canonical_le(bits, &n);
-        g->set_infinity(&t);
-        for (int b = 256; b-- > 0;) {
-            g->dbl(&t, &t);
-            if (bits[b / 8] >> (b % 8) & 1) {
-                g->add(&t, &t, &p);
-            }
-        }
+        plain_mul(g, &t, &p, bits);
         assert_true(g->eq(&t, &r));
     }
     g->set_infinity(&t);
@@ -214,6 +222,95 @@ static void test_laws(void **state)
         }
         check_mul(curve, &curve->g[i], &seed);
     }
+}
+
+/* Scalars at which the folding and the splitting change their course: 0, 1, 2, 15, 16, 33, 2^64,
+ * 2^127 and 2^128 around, (r-1)/2, (r+1)/2, and the negatives of all of them. */
+enum { N_EDGE_SCALARS = 28 };
+
+static void edge_scalar(const cuzk_curve *curve, unsigned i, cuzk_fr *out)
+{
+    static const uint64_t small[] = {0, 1, 2, 15, 16, 33};
+    enum { N_SMALL = sizeof small / sizeof small[0] };
+    cuzk_fr t;
+    unsigned k = i / 2 % (N_SMALL + 8); /* N_EDGE_SCALARS in all */
+    curve->fr_from_u64(&t, 2);
+    if (k < N_SMALL) {
+        curve->fr_from_u64(&t, small[k]);
+    } else if (k < N_SMALL + 6) {
+        static const unsigned exponents[] = {64, 127, 128};
+        curve->fr_pow_u64(&t, &t, exponents[(k - N_SMALL) / 2]);
+        if ((k - N_SMALL) % 2 != 0) {
+            curve->fr_sub(&t, &t, &curve->fr_one);
+        }
+    } else {
+        curve->fr_inv(&t, &t); /* (r+1)/2 */
+        if (k == N_SMALL + 7) {
+            curve->fr_sub(&t, &t, &curve->fr_one);
+        }
+    }
+    if (i % 2 != 0) {
+        curve->fr_neg(&t, &t);
+    }
+    *out = t;
+}
+
+static void check_mul_sum(const cuzk_curve *curve, const cuzk_group *g, uint64_t *seed)
+{
+    enum { MAX = 19 };
+    uint8_t points[MAX * sizeof(cuzk_affine) + 1], scalars[MAX][32];
+    cuzk_jac expected, t;
+    for (unsigned n = 0; n <= MAX; n++) {
+        uint8_t *packed = points + n % 2; /* any alignment */
+        g->set_infinity(&expected);
+        for (unsigned i = 0; i < n; i++) {
+            uint8_t *at = packed + i * g->affine_bytes;
+            cuzk_fr k;
+            test_random_point(g, curve, at, seed);
+            if (i % 5 == 2) {
+                memset(at, 0, g->affine_bytes); /* infinity */
+            } else if (i % 5 == 3) {
+                memcpy(at, packed, g->affine_bytes); /* equal to the first, and opposite to it */
+            } else if (i % 5 == 4) {
+                g->affine_neg(at, packed);
+            }
+            if (n % 3 == 0) {
+                edge_scalar(curve, 5 * n + i, &k);
+            } else {
+                test_random_fr(curve, &k, seed);
+            }
+            curve->fr_to_canonical_le(scalars[i], &k);
+            g->from_affine(&t, at);
+            plain_mul(g, &t, &t, scalars[i]);
+            g->add(&expected, &expected, &t);
+        }
+        g->mul_sum(&t, packed, scalars, n);
+        assert_true(g->eq(&t, &expected));
+    }
+    /* each edge by itself; and a sum whose terms cancel */
+    for (unsigned i = 0; i < N_EDGE_SCALARS; i++) {
+        cuzk_fr k;
+        test_random_point(g, curve, points, seed);
+        memcpy(points + g->affine_bytes, points, g->affine_bytes);
+        edge_scalar(curve, i, &k);
+        curve->fr_to_canonical_le(scalars[0], &k);
+        curve->fr_neg(&k, &k);
+        curve->fr_to_canonical_le(scalars[1], &k);
+        g->from_affine(&t, points);
+        plain_mul(g, &expected, &t, scalars[0]);
+        g->mul_sum(&t, points, scalars, 1);
+        assert_true(g->eq(&t, &expected));
+        g->mul_sum(&t, points, scalars, 2);
+        assert_true(g->is_infinity(&t));
+    }
+}
+
+static void test_mul_sum(void **state)
+{
+    const cuzk_curve *curve = curve_of(state);
+    uint64_t seed = test_seed();
+    check_mul_sum(curve, &curve->g[CUZK_G1], &seed);
+    check_mul_sum(curve, &curve->g[CUZK_G2], &seed);
 }
 
 /* ---- subgroup ---- */
@@ -400,9 +497,9 @@ static void test_paths_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FOR_BOTH(test_known_answers), FOR_BOTH(test_laws),  FOR_BOTH(test_subgroup),
-        FOR_BOTH(test_not_on_curve),  FOR_BOTH(test_batch), FOR_BOTH(test_alignment),
-        FOR_BOTH(test_paths_agree),
+        FOR_BOTH(test_known_answers), FOR_BOTH(test_laws),         FOR_BOTH(test_mul_sum),
+        FOR_BOTH(test_subgroup),      FOR_BOTH(test_not_on_curve), FOR_BOTH(test_batch),
+        FOR_BOTH(test_alignment),     FOR_BOTH(test_paths_agree),
     };
     if (!test_path_supported()) {
         return 77;

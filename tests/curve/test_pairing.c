@@ -177,7 +177,7 @@ static void test_product(void **state)
     static uint8_t ps[N * sizeof(cuzk_affine) + 8], qs[N * sizeof(cuzk_affine) + 8];
     static const size_t sizes[] = {0, 1, 2, 3, 4, 5, 15, 16, 17, 32, 33, N};
     size_t s1 = curve->g[CUZK_G1].affine_bytes, s2 = curve->g[CUZK_G2].affine_bytes;
-    cuzk_gt e, f, base;
+    cuzk_gt e, f, rest, base;
     cuzk_affine g1, g2;
     curve->g[CUZK_G1].generator(&g1);
     curve->g[CUZK_G2].generator(&g2);
@@ -212,6 +212,13 @@ static void test_product(void **state)
             }
             assert_true(curve->gt_eq(&e, &one_by_one));
         }
+        /* two Miller products under one final power */
+        size_t first = n / 3;
+        curve->miller_product(&f, ps + shift1, qs + shift2, first);
+        curve->miller_product(&rest, ps + shift1 + first * s1, qs + shift2 + first * s2, n - first);
+        curve->gt_mul(&f, &f, &rest);
+        curve->final_exp(&f, &f);
+        assert_true(curve->gt_eq(&e, &f));
     }
 }
 
