@@ -30,12 +30,16 @@ for set in "$@"; do
         need "/usr/lib/$(uname -m)-linux-gnu/libyajl_s.a" libyajl-dev
         need "/usr/include/$(uname -m)-linux-gnu/curl/curl.h" libcurl4-openssl-dev
         need gzip gzip
+        # the proving server
+        need g++ g++
+        need /usr/include/toml++/toml.h libtomlplusplus-dev
+        need /usr/include/microhttpd.h libmicrohttpd-dev
+        need /usr/include/systemd/sd-daemon.h libsystemd-dev
         need protoc protobuf-compiler
         need protoc-c protobuf-c-compiler
         need /usr/include/protobuf-c/protobuf-c.h libprotobuf-c-dev
         ;;
     check)
-        need g++ g++
         need git git
         need /usr/include/cmocka.h libcmocka-dev
         need /usr/include/zlib.h zlib1g-dev

@@ -57,6 +57,8 @@
       "Calls that may be open at once in one connection.")                                          \
     X(rpc, threads, NUMBER, 1, 64, "2", NULL, RESTART,                                             \
       "Threads that serve calls. They never prove; two are enough.")                                \
+    X(rpc, receive_time, DURATION, CUZK_SEC, CUZK_DAY, "\"20s\"", NULL, RESTART,                     \
+      "How long a message may take to arrive while others wait for the memory to receive theirs.")  \
     X(rpc, reflection, BOOL, 0, 0, "true", NULL, RESTART,                                          \
       "Answer server reflection, which grpcurl and other tools need.")                              \
     X(http, allow_remote, BOOL, 0, 0, "false", NULL, RESTART,                                      \

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Lines are made outside the lock and written with one write(2) each, so that lines of several
+ * threads stay whole. The rate of a message is a bucket of tokens, found by the address of its
+ * text; what a bucket refuses is counted and told by the next line that it lets pass. */
+#include "server/log.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BUCKETS = 256 }; /* more than the program has messages */
+
+typedef struct {
+    const char *message;
+    double tokens;
+    uint64_t filled_ns;
+    uint64_t n_left_out;
+} bucket;
+
+struct cuzk_log {
+    atomic_int level;
+    atomic_bool json;
+    atomic_uint rate;
+    bool journald;
+    int fd;
+    uint64_t (*now)(void);
+    pthread_mutex_t lock; /* guards buckets */
+    bucket buckets[BUCKETS];
+};
+
+static const char *const level_names[] = {"error", "warn", "info", "debug", "trace"};
+static const int level_priorities[] = {3, 4, 6, 7, 7}; /* of syslog */
+
+static uint64_t now_ns(void)
+{
+    return cuzk_now_ns();
+}
+
+cuzk_status cuzk_log_create(cuzk_log **out, const cuzk_log_options *options, cuzk_error *err)
+{
+    cuzk_log *log = calloc(1, sizeof *log);
+    CUZK_FAIL_IF(log == NULL, err, CUZK_E_MEMORY, "out of memory");
+    if (pthread_mutex_init(&log->lock, NULL) != 0) {
+        free(log);
+        return CUZK_FAIL(err, CUZK_E_MEMORY, "the log's lock cannot be made");
+    }
+    log->journald = options->journald;
+    log->fd = options->fd;
+    log->now = options->now != NULL ? options->now : now_ns;
+    cuzk_log_set(log, options->level, options->json, options->rate);
+    *out = log;
+    return CUZK_OK;
+}
+
+void cuzk_log_set(cuzk_log *log, cuzk_log_level level, bool json, unsigned rate)
+{
+    /* each is read on its own: a line that is being written may see an old one */
+    atomic_store_explicit(&log->level, (int)level, memory_order_relaxed);
+    atomic_store_explicit(&log->json, json, memory_order_relaxed);
+    atomic_store_explicit(&log->rate, rate, memory_order_relaxed);
+}
+
+bool cuzk_log_is_on(const cuzk_log *log, cuzk_log_level level)
+{
+    return log != NULL && (int)level <= atomic_load_explicit(&log->level, memory_order_relaxed);
+}
+
+/* Whether the message may be written now; *n_left_out: how many were not before it. */
+static bool pass(cuzk_log *log, const char *message, uint64_t *n_left_out)
+{
+    unsigned rate = atomic_load_explicit(&log->rate, memory_order_relaxed);
+    *n_left_out = 0;
+    if (rate == 0) {
+        return true;
+    }
+    uint64_t now = log->now();
+    bool ok = true;
+    pthread_mutex_lock(&log->lock);
+    size_t start = ((uintptr_t)message >> 3) % BUCKETS, i = start;
+    while (log->buckets[i].message != NULL && log->buckets[i].message != message) {
+        i = (i + 1) % BUCKETS;
+        if (i == start) {
+            break; /* full: then the first one is shared */
+        }
+    }
+    bucket *b = &log->buckets[i];
+    if (b->message == NULL) {
+        *b = (bucket){message, rate, now, 0};
+    }
+    b->tokens += (double)(now - b->filled_ns) * 1e-9 * rate;
+    b->tokens = b->tokens > rate ? rate : b->tokens;
+    b->filled_ns = now;
+    if (b->tokens >= 1) {
+        b->tokens -= 1;
+        *n_left_out = b->n_left_out;
+        b->n_left_out = 0;
+    } else {
+        b->n_left_out++;
+        ok = false;
+    }
+    pthread_mutex_unlock(&log->lock);
+    return ok;
+}
+
+static void put_time(cuzk_text *out)
+{
+    struct timespec t;
+    struct tm utc;
+    clock_gettime(CLOCK_REALTIME, &t);
+    gmtime_r(&t.tv_sec, &utc);
+    cuzk_text_printf(out, "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ", utc.tm_year + 1900,
+                     utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
+                     t.tv_nsec / 1000000);
+}
+
+/* The length of the valid UTF-8 character at p, 0 if there is none. Overlong forms and surrogates
+ * are no characters. */
+static size_t character(const unsigned char *p)
+{
+    if (p[0] < 0x80) {
+        return 1;
+    }
+    size_t n = p[0] >= 0xc2 && p[0] <= 0xdf   ? 2
+               : (p[0] & 0xf0) == 0xe0        ? 3
+               : p[0] >= 0xf0 && p[0] <= 0xf4 ? 4
+                                              : 0;
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    bool bad = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) ||
+               (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90);
+    return bad ? 0 : n;
+}
+
+/* In quotes, JSON's escapes; what is not UTF-8 becomes U+FFFD, and long values are cut. */
+static void put_quoted(cuzk_text *out, const char *s)
+{
+    enum { VALUE_MAX = 2048 };
+    const unsigned char *p = (const unsigned char *)s;
+    size_t end = out->size + VALUE_MAX;
+    cuzk_text_put(out, "\"");
+    while (*p != 0 && !out->failed) {
+        if (out->size > end) {
+            cuzk_text_put(out, "...");
+            break;
+        }
+        size_t n = character(p);
+        if (n == 0) {
+            cuzk_text_put(out, "\xef\xbf\xbd");
+            n = 1;
+        } else if (*p == '"' || *p == '\\') {
+            cuzk_text_printf(out, "\\%c", *p);
+        } else if (*p == '\n') {
+            cuzk_text_put(out, "\\n");
+        } else if (*p < 0x20 || *p == 0x7f) {
+            cuzk_text_printf(out, "\\u%04x", *p);
+        } else if (n == 2 && p[0] == 0xc2 && p[1] < 0xa0) {
+            cuzk_text_printf(out, "\\u00%02x", p[1]); /* control characters above 127 */
+        } else {
+            cuzk_text_put_bytes(out, (const char *)p, n);
+        }
+        p += n;
+    }
+    cuzk_text_put(out, "\"");
+}
+
+static bool is_plain(const char *s)
+{
+    const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:~@+%,*";
+    size_t n = strlen(s);
+    return n > 0 && n <= 512 && strspn(s, plain) == n;
+}
+
+static void put_value(cuzk_text *out, const cuzk_log_field *f, bool json)
+{
+    switch (f->type) {
+    case CUZK_LOG_IS_UINT:
+        cuzk_text_printf(out, "%" PRIu64, f->value);
+        break;
+    case CUZK_LOG_IS_INT:
+        cuzk_text_printf(out, "%" PRId64, (int64_t)f->value);
+        break;
+    case CUZK_LOG_IS_NS:
+        cuzk_text_printf(out, "%" PRIu64 ".%03" PRIu64, f->value / 1000000, f->value / 1000 % 1000);
+        break;
+    default:
+        if (!json && is_plain(f->text)) {
+            cuzk_text_put(out, f->text);
+        } else {
+            put_quoted(out, f->text);
+        }
+        break;
+    }
+}
+
+static void put_line(cuzk_text *out, const cuzk_log *log, cuzk_log_level level, const char *message,
+                     const cuzk_log_field *fields, uint64_t n_left_out)
+{
+    bool json = atomic_load_explicit(&log->json, memory_order_relaxed);
+    if (log->journald) {
+        cuzk_text_printf(out, "<%d>", level_priorities[level]);
+    }
+    if (json) {
+        cuzk_text_put(out, "{\"ts\":\"");
+        put_time(out);
+        cuzk_text_printf(out, "\",\"level\":\"%s\",\"msg\":", level_names[level]);
+    } else {
+        if (!log->journald) {
+            put_time(out);
+            cuzk_text_put(out, " ");
+        }
+        cuzk_text_printf(out, "%s ", level_names[level]);
+    }
+    put_quoted(out, message);
+    const cuzk_log_field last = CUZK_LOG_U("left_out_before", n_left_out);
+    for (size_t i = 0; i < CUZK_LOG_FIELDS_MAX; i++) {
+        const cuzk_log_field *f = &fields[i];
+        bool is_end = f->key == NULL;
+        if (is_end && n_left_out == 0) {
+            break;
+        }
+        f = is_end ? &last : f;
+        if (f->text != NULL) {
+            cuzk_text_printf(out, json ? ",\"%s\":" : " %s=", f->key);
+            put_value(out, f, json);
+        }
+        if (is_end) {
+            break;
+        }
+    }
+    cuzk_text_put(out, json ? "}\n" : "\n");
+}
+
+/* A log that cannot be written is no reason to stop. */
+static void write_out(const cuzk_log *log, const char *data, size_t n_bytes)
+{
+    while (n_bytes > 0) {
+        ssize_t n = write(log->fd, data, n_bytes);
+        if (n <= 0) {
+            return;
+        }
+        data += n;
+        n_bytes -= (size_t)n;
+    }
+}
+
+void cuzk_log_put(cuzk_log *log, cuzk_log_level level, const char *message,
+                  const cuzk_log_field *fields)
+{
+    uint64_t n_left_out = 0;
+    if (!cuzk_log_is_on(log, level) ||
+        (level != CUZK_LOG_ERROR && !pass(log, message, &n_left_out))) {
+        return;
+    }
+    cuzk_text line = {0};
+    put_line(&line, log, level, message, fields, n_left_out);
+    if (line.data != NULL && !line.failed) {
+        write_out(log, line.data, line.size);
+    }
+    cuzk_text_clear(&line);
+}
+
+void cuzk_log_raw(cuzk_log *log, const char *line)
+{
+    cuzk_text text = {0};
+    cuzk_text_put(&text, line);
+    cuzk_text_put(&text, "\n");
+    if (!text.failed) {
+        write_out(log, text.data, text.size);
+    }
+    cuzk_text_clear(&text);
+}
+
+void cuzk_log_destroy(cuzk_log *log)
+{
+    if (log == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < BUCKETS; i++) {
+        bucket *b = &log->buckets[i];
+        if (b->n_left_out > 0) {
+            atomic_store_explicit(&log->rate, 0, memory_order_relaxed);
+            CUZK_LOG(log, CUZK_LOG_INFO, "lines were left out", CUZK_LOG_S("of", b->message),
+                     CUZK_LOG_U("n", b->n_left_out));
+        }
+    }
+    pthread_mutex_destroy(&log->lock);
+    free(log);
+}
