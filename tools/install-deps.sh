@@ -29,6 +29,7 @@ for set in "$@"; do
         need "/usr/lib/$(uname -m)-linux-gnu/libb2.a" libb2-dev
         need "/usr/lib/$(uname -m)-linux-gnu/libyajl_s.a" libyajl-dev
         need "/usr/include/$(uname -m)-linux-gnu/curl/curl.h" libcurl4-openssl-dev
+        need /usr/include/sqlite3.h libsqlite3-dev
         need gzip gzip
         # the proving server
         need g++ g++

@@ -4,7 +4,12 @@
  *
  * A thread of its own writes: what is asked for while it commits goes into the next commit
  * together, so that many jobs share one sync of the disk. Requests are written in the order in
- * which they were made. Callbacks come from that thread, after the commit. */
+ * which they were made, but for payloads over 4 MiB: they take several commits, in which requests
+ * about other jobs pass them. Callbacks come from that thread, after the commit. A crash at any
+ * instant loses nothing that was answered with CUZK_OK.
+ *
+ * Beside PATH lie PATH-wal, the log, and PATH.lock, whose lock tells that a process has the journal
+ * open. A process that sets a limit on the size of its files must ignore SIGXFSZ. */
 #ifndef CUZK_ENGINE_JOURNAL_H
 #define CUZK_ENGINE_JOURNAL_H
 
@@ -17,7 +22,8 @@ typedef struct cuzk_journal cuzk_journal;
 typedef struct {
     const char *path;    /* "…/journal.db"; its folder is made if it is not there */
     uint64_t keep_ns;    /* ended jobs are deleted after this */
-    uint64_t keep_bytes; /* and the oldest of them earlier where their answers take more */
+    uint64_t keep_bytes; /* and the oldest of them earlier where all take more: each counts its
+                            answer, its texts and 512 */
     /* FOR TESTS: called before each commit; anything but CUZK_OK is taken for the disk's answer. */
     cuzk_status (*fault)(void *user, cuzk_error *err);
     void *fault_user;
@@ -53,7 +59,9 @@ typedef struct {
     int64_t accepted_unix_ms;
 } cuzk_journal_job;
 
-/* status: CUZK_OK when it is on the disk. E_FILE: it is not and will not be; error says why. */
+/* status: CUZK_OK when it is on the disk. Anything else: it is not and will not be; error says why
+ * and is borrowed for the call. E_FILE: the disk; E_NOT_FOUND: there is no such unfinished job;
+ * E_ARGUMENT: a number that is in use or too large; E_MEMORY: maybe from the caller's thread. */
 typedef void (*cuzk_journal_done)(void *user, cuzk_status status, const char *error);
 
 /** Write a job. job, but for the payload, is copied; the payload is borrowed until done is called.
@@ -94,7 +102,8 @@ typedef struct {
     unsigned n_done;
 } cuzk_journal_entry; /* borrowed for the call */
 
-/** Read all jobs. Before the first write. each: E_… ends the reading with it.
+/** Read all jobs that are written. For the start: writes wait for it. each: E_… ends the reading
+ *  with it.
  *  next_seq: above every seq that the journal ever held. */
 cuzk_status cuzk_journal_read(cuzk_journal *journal, uint64_t *next_seq,
                               cuzk_status (*each)(void *user, const cuzk_journal_entry *entry,
