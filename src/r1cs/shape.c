@@ -28,6 +28,21 @@ static void free_arrays(cuzk_shape *s)
     free(s->b_aux_density);
 }
 
+uint64_t cuzk_shape_bytes(const cuzk_shape *s)
+{
+    uint64_t bytes = sizeof *s + s->n_blocks * sizeof *s->blocks +
+                     s->n_choices * sizeof *s->choices +
+                     s->n_coefs * (3 * sizeof *s->coefs + sizeof *s->coefs_small);
+    for (int k = 0; k < 3; k++) {
+        uint64_t n_terms = s->rows[k].begin[s->n_stored_rows];
+        bytes += (s->n_stored_rows + (uint64_t)1) * sizeof *s->rows[k].begin +
+                 n_terms * (sizeof *s->rows[k].var + sizeof *s->rows[k].code) +
+                 8 * cuzk_bitmap_words(s->n_stored_rows);
+    }
+    return bytes + 16 * cuzk_bitmap_words(s->n_vars) + 8 * cuzk_bitmap_words(s->n_inputs) +
+           16 * cuzk_bitmap_words(cuzk_shape_n_aux(s));
+}
+
 void cuzk_shape_destroy(cuzk_shape *s)
 {
     if (s == NULL) {

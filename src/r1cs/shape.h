@@ -129,6 +129,9 @@ static inline uint32_t cuzk_row_run_var(const cuzk_row_run *run, uint32_t var)
 /** Terms of one matrix in all constraints. */
 uint64_t cuzk_shape_n_terms(const cuzk_shape *shape, cuzk_matrix matrix);
 
+/** Bytes that a shape holds in memory, mapped ones included. */
+uint64_t cuzk_shape_bytes(const cuzk_shape *shape);
+
 /** Free a shape. NULL is fine. */
 void cuzk_shape_destroy(cuzk_shape *shape);
 

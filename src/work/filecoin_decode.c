@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "work/filecoin_decode.h"
+
+#include "base/bytes.h"
+#include "work/submit_request.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+static void set_number(cuzk_filecoin_request *r, cuzk_field_id field, uint64_t value)
+{
+    r->numbers[field] = value;
+    r->given |= 1u << field;
+}
+
+/* A content identifier of a commitment is 40 bytes: version 1, codec, hash function, length and
+ * then the commitment; its text is base32 behind a "b". */
+static bool looks_like_cid(cuzk_wire_bytes b)
+{
+    return b.size > 32 &&
+           ((b.data[0] == 1 && b.size <= 48) || (b.data[0] == 'b' && b.data[1] == 'a'));
+}
+
+static cuzk_status set_bytes(cuzk_filecoin_request *r, cuzk_field_id field, cuzk_wire_bytes value,
+                             cuzk_error *err)
+{
+    CUZK_FAIL_IF(value.size != 32, err, CUZK_E_ARGUMENT, "%s: %s: %zu bytes, expected 32%s",
+                 cuzk_proof_kind_name(r->kind), cuzk_request_field_name(field), value.size,
+                 looks_like_cid(value)
+                     ? "; it looks like a CID, whose last 32 bytes are the commitment"
+                     : "");
+    memcpy(r->bytes[field], value.data, 32);
+    r->given |= 1u << field;
+    return CUZK_OK;
+}
+
+static cuzk_status set_sector_size(cuzk_filecoin_request *r, uint64_t bytes, cuzk_error *err)
+{
+    CUZK_FAIL_IF(bytes != 0 && cuzk_sector_by_bytes(bytes) == NULL, err, CUZK_E_ARGUMENT,
+                 "sector_size: no sector has %" PRIu64 " bytes: %s", bytes, cuzk_sector_names());
+    if (bytes != 0) {
+        set_number(r, CUZK_FIELD_SECTOR_SIZE, bytes);
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status refuse_zero(const uint8_t bytes[32], const char *name, cuzk_error *err)
+{
+    static const uint8_t zero[32];
+    CUZK_FAIL_IF(memcmp(bytes, zero, sizeof zero) == 0, err, CUZK_E_FORMAT,
+                 "PoRep: %s of the vanilla proof is all zero", name);
+    return CUZK_OK;
+}
+
+/* The sector is named by miner_id and sector_number, 0 included: a proof of another one would be
+ * good for nothing. */
+static cuzk_status set_porep(cuzk_filecoin_request *r, const cuzk_submit_request *s,
+                             cuzk_error *err)
+{
+    cuzk_registered_proof ignored;
+    CUZK_TRY(cuzk_registered_proof_get(&ignored, CUZK_PROOF_POREP, s->registered_proof, err));
+    CUZK_FAIL_IF(s->vanilla_proof.size == 0, err, CUZK_E_ARGUMENT, "PoRep: vanilla_proof is empty");
+    set_number(r, CUZK_FIELD_MINER_ID, s->miner_id);
+    set_number(r, CUZK_FIELD_SECTOR_NUMBER, s->sector_number);
+    cuzk_status status =
+        cuzk_filecoin_request_add_vanilla(r, s->vanilla_proof.data, s->vanilla_proof.size, err);
+    if (status != CUZK_OK) {
+        cuzk_error_prefix(err, "PoRep: vanilla_proof");
+        return status;
+    }
+    CUZK_TRY(refuse_zero(r->porep->comm_r.b, "comm_r", err));
+    CUZK_TRY(refuse_zero(r->porep->comm_d.b, "comm_d", err));
+    return r->porep->proof.variant == CUZK_POREP_NON_INTERACTIVE
+               ? CUZK_OK
+               : refuse_zero(r->porep->seed, "seed", err);
+}
+
+static cuzk_status set_update(cuzk_filecoin_request *r, const cuzk_submit_request *s,
+                              cuzk_error *err)
+{
+    CUZK_TRY(set_bytes(r, CUZK_FIELD_COMM_R_OLD, s->comm_r_old, err));
+    CUZK_TRY(set_bytes(r, CUZK_FIELD_COMM_R_NEW, s->comm_r_new, err));
+    return set_bytes(r, CUZK_FIELD_COMM_D_NEW, s->comm_d_new, err);
+}
+
+static cuzk_status set_post(cuzk_filecoin_request *r, const cuzk_submit_request *s, cuzk_error *err)
+{
+    set_number(r, CUZK_FIELD_MINER_ID, s->miner_id);
+    if (r->kind == CUZK_PROOF_WINDOW) {
+        set_number(r, CUZK_FIELD_PARTITION_INDEX, s->partition_index);
+    }
+    return set_bytes(r, CUZK_FIELD_RANDOMNESS, s->randomness, err);
+}
+
+static cuzk_status set_fields(cuzk_filecoin_request *r, const cuzk_submit_request *s,
+                              cuzk_error *err)
+{
+    CUZK_TRY(set_sector_size(r, s->sector_size, err));
+    if (r->kind == CUZK_PROOF_POREP) {
+        return set_porep(r, s, err);
+    }
+    set_number(r, CUZK_FIELD_REGISTERED_PROOF, s->registered_proof);
+    return r->kind == CUZK_PROOF_UPDATE ? set_update(r, s, err) : set_post(r, s, err);
+}
+
+/* One call is one partition of a Window PoSt; the library's request may be a whole deadline. */
+static cuzk_status check_one_partition(const cuzk_filecoin_request *r, const cuzk_submit_request *s,
+                                       cuzk_error *err)
+{
+    cuzk_registered_proof proof;
+    if (r->kind != CUZK_PROOF_WINDOW) {
+        return CUZK_OK;
+    }
+    CUZK_TRY(cuzk_request_proof(&proof, r, err));
+    unsigned most = cuzk_window_sectors(proof.sector);
+    CUZK_FAIL_IF(
+        s->n_vanilla_proofs > most, err, CUZK_E_MISMATCH,
+        "a Window PoSt partition of %s has at most %u sectors, %u vanilla_proofs are given",
+        proof.sector->name, most, s->n_vanilla_proofs);
+    return CUZK_OK;
+}
+
+/* ---- digest ---------------------------------------------------------------------------------- */
+
+static void put_bytes(cuzk_sha256 *sha, const void *data, size_t n_bytes)
+{
+    uint8_t length[8];
+    cuzk_store_u64_le(length, n_bytes);
+    cuzk_sha256_update(sha, length, sizeof length);
+    cuzk_sha256_update(sha, data, n_bytes);
+}
+
+static void put_number(cuzk_sha256 *sha, uint64_t value)
+{
+    uint8_t bytes[8];
+    cuzk_store_u64_le(bytes, value);
+    put_bytes(sha, bytes, sizeof bytes);
+}
+
+static void make_digest(cuzk_filecoin_decoded *d, const cuzk_submit_request *s)
+{
+    const cuzk_filecoin_job *job = &d->task.job;
+    cuzk_sha256 sha;
+    cuzk_sha256_init(&sha);
+    put_number(&sha, job->proof.kind);
+    put_number(&sha, job->proof.number);
+    put_number(&sha, job->proof.sector->bytes);
+    switch (job->proof.kind) {
+    case CUZK_PROOF_POREP:
+        put_number(&sha, s->miner_id);
+        put_number(&sha, s->sector_number);
+        put_bytes(&sha, s->vanilla_proof.data, s->vanilla_proof.size);
+        break;
+    case CUZK_PROOF_UPDATE:
+        put_bytes(&sha, s->comm_r_old.data, s->comm_r_old.size);
+        put_bytes(&sha, s->comm_r_new.data, s->comm_r_new.size);
+        put_bytes(&sha, s->comm_d_new.data, s->comm_d_new.size);
+        break;
+    case CUZK_PROOF_WINDOW:
+    case CUZK_PROOF_WINNING:
+        put_number(&sha, s->miner_id);
+        put_bytes(&sha, s->randomness.data, s->randomness.size);
+        put_number(&sha, job->u.post.partition);
+        break;
+    }
+    if (job->proof.kind != CUZK_PROOF_POREP) {
+        put_number(&sha, s->n_vanilla_proofs);
+        for (uint32_t i = 0; i < s->n_vanilla_proofs; i++) {
+            put_bytes(&sha, s->vanilla_proofs[i].data, (size_t)s->vanilla_proofs[i].size);
+        }
+    }
+    cuzk_sha256_final(&sha, d->digest);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static cuzk_status decode_fields(cuzk_filecoin_decoded *d, const cuzk_submit_request *s,
+                                 cuzk_pool *pool, cuzk_error *err)
+{
+    CUZK_FAIL_IF(s->proof_kind < CUZK_PROOF_POREP || s->proof_kind > CUZK_PROOF_WINNING, err,
+                 CUZK_E_ARGUMENT,
+                 "proof_kind: %" PRIu64 " is not known: 1 PoRep, 2 Update, 3 Window PoSt, 4 "
+                 "Winning PoSt",
+                 s->proof_kind);
+    CUZK_TRY(cuzk_filecoin_request_create(&d->request, (cuzk_filecoin_kind)s->proof_kind, err));
+    CUZK_TRY(set_fields(d->request, s, err));
+    CUZK_TRY(check_one_partition(d->request, s, err));
+    CUZK_TRY(cuzk_filecoin_task_init(&d->task, d->request, s->vanilla_proofs, s->n_vanilla_proofs,
+                                     pool, err));
+    make_digest(d, s);
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_filecoin_decode(cuzk_filecoin_decoded **out, const void *payload, size_t n_bytes,
+                                 cuzk_pool *pool, cuzk_error *err)
+{
+    cuzk_submit_request s;
+    cuzk_status status = cuzk_submit_request_read(&s, payload, n_bytes, err);
+    if (status != CUZK_OK) {
+        cuzk_error_prefix(err, "reading a SubmitProofRequest");
+        return status;
+    }
+    cuzk_filecoin_decoded *made = calloc(1, sizeof *made);
+    status = made == NULL ? CUZK_FAIL(err, CUZK_E_MEMORY, "reading a request: out of memory")
+                          : decode_fields(made, &s, pool, err);
+    cuzk_submit_request_clear(&s);
+    if (status != CUZK_OK) {
+        cuzk_filecoin_decoded_destroy(made);
+        return status;
+    }
+    *out = made;
+    return CUZK_OK;
+}
+
+void cuzk_filecoin_decoded_destroy(cuzk_filecoin_decoded *decoded)
+{
+    if (decoded != NULL) {
+        cuzk_filecoin_task_clear(&decoded->task);
+        cuzk_filecoin_request_destroy(decoded->request);
+        free(decoded);
+    }
+}

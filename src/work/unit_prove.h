@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Proving a unit in the engine's two halves, whatever its family: cuzk_work.prove_start,
+ * prove_finish and pending_destroy over groth16/proving.h. */
+#ifndef CUZK_WORK_UNIT_PROVE_H
+#define CUZK_WORK_UNIT_PROVE_H
+
+#include "api/api.h"
+#include "engine/work.h"
+#include "groth16/proving.h"
+
+/** Rows and quotient, then, with the lane, the sums. Cancelling is noticed between them.
+ *
+ *  prover, witness, device (NULL: the CPU): borrowed until the pending ends. Returned: ended by
+ *  finish or destroy. Errors: those of cuzk_proving_*. */
+cuzk_status cuzk_unit_prove_start(cuzk_pending **out, const cuzk_prover *prover,
+                                  const cuzk_witness *witness,
+                                  const struct cuzk_prove_device *device, const cuzk_ctx *ctx,
+                                  const cuzk_work_call *call, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Blinding and assembly. pending: ended in any case. */
+cuzk_status cuzk_unit_prove_finish(cuzk_proof_points *out, cuzk_pending *pending,
+                                   const cuzk_work_call *call, cuzk_error *err) CUZK_WARN_UNUSED;
+
+void cuzk_unit_pending_destroy(void *user, cuzk_pending *pending);
+
+#endif
