@@ -2,9 +2,12 @@
 /* Times of the steps of a proof on one CUDA device, as CSV on stdout: transforms, quotients, sums
  * of scalar multiples, sums of bases selected by bits.
  *
- *   bench_gpu_steps [--device N] [--runs N] [--lg-ntt N] [--lg-g1 N] [--lg-g2 N]
+ *   bench_gpu_steps [--device N] [--runs N] [--curve NAME] [--step ntt|g1|g2] [--lg-ntt N] [--lg-g1
+ * N]
+ *                   [--lg-g2 N] [--bits N] [--together N] [--leave N]
  *
- * The largest sizes (default 27, 26, 24); smaller ones in steps of 2 and 3. Columns:
+ * --lg: the largest sizes (default 27, 26, 24); --bits, --together, --leave: of the sums
+ * (point_summer.h); smaller ones in steps of 2 and 3. Columns:
  * curve,operation,lg_n,median_ms,floor_ms,share,result. Floor: the word products of the method's
  * multiplications at the rate of the multiplier pipe, as in bench_gpu.c. Times are device events
  * around the whole step, waits of the host included. result: whether a sum is the multiple of the
@@ -20,6 +23,13 @@
 
 static bool any_wrong;
 
+/* What is asked for. */
+static struct {
+    const char *curve, *step; /* NULL: all */
+    unsigned lg_ntt, lg_g1, lg_g2;
+    unsigned window_bits, together, leave; /* cuzk_point_sum_params */
+} choice = {.lg_ntt = 27, .lg_g1 = 26, .lg_g2 = 24};
+
 static void print_row(const char *curve, const char *operation, unsigned lg_n, float ms,
                       double lane_cycles, bool right)
 {
@@ -31,12 +41,13 @@ static void print_row(const char *curve, const char *operation, unsigned lg_n, f
     any_wrong |= !right;
 }
 
-/* Random reduced elements: any words below 2^252 are. */
-static uint64_t *random_elements(size_t n)
+/* Random elements below the order: uniform but for the highest word, whose largest value is left
+ * out. */
+static uint64_t *random_elements(const cuzk_curve *curve, size_t n)
 {
     uint64_t *a = malloc(32 * n);
     for (size_t i = 0; i < 4 * n; i++) {
-        a[i] = i % 4 == 3 ? random_u64() >> 12 : random_u64();
+        a[i] = i % 4 == 3 ? random_u64() % curve->r[3] : random_u64();
     }
     return a;
 }
@@ -96,7 +107,7 @@ static void bench_transforms(const cuzk_curve *curve, unsigned lg_max)
     cuzk_transformer t;
     lg_max = lg_max >= curve->two_adicity ? curve->two_adicity - 1 : lg_max;
     size_t n_bytes = (size_t)32 << lg_max;
-    uint64_t *values = random_elements((size_t)1 << lg_max);
+    uint64_t *values = random_elements(curve, (size_t)1 << lg_max);
     CUdeviceptr factors = device_bytes(NULL, cuzk_transformer_bytes(lg_max));
     transform_run r = {.t = &t};
     r.a = device_bytes(values, n_bytes);
@@ -167,7 +178,7 @@ static uint64_t logarithm(size_t i)
 }
 
 typedef struct {
-    const cuzk_point_summer *s;
+    cuzk_point_summer *s;
     cuzk_point_sum_params params;
     CUdeviceptr bits, workspace;
     uint32_t n_ones;
@@ -201,6 +212,26 @@ static bool is_multiple(const sum_run *r, const cuzk_fr *k)
     return g->eq(&expected, &r->sum);
 }
 
+/* One more run, and what its stream did: milliseconds by kind, as a comment. */
+static void print_kinds(sum_run *r, void (*run)(void *))
+{
+    cuzk_error error = {0};
+    cuzk_point_summer *s = r->s;
+    float ms[CUZK_TIME_KINDS];
+    must(cuzk_device_times_create(&s->adder.times, device.api, &error), &error);
+    run(r);
+    must(cuzk_device_times_take(s->adder.times, ms, &error), &error);
+    cuzk_device_times_destroy(s->adder.times);
+    s->adder.times = NULL;
+    printf("#");
+    for (int kind = 0; kind < CUZK_TIME_KINDS; kind++) {
+        if (ms[kind] != 0) {
+            printf(" %s %.3f,", cuzk_time_kind_name((cuzk_time_kind)kind), ms[kind]);
+        }
+    }
+    printf("\n");
+}
+
 static void bench_multiples(sum_run *r, const uint64_t *scalars, unsigned lg_n, int cycles)
 {
     const cuzk_curve *curve = r->s->curve;
@@ -222,6 +253,7 @@ static void bench_multiples(sum_run *r, const uint64_t *scalars, unsigned lg_n, 
                                    : 17; /* about the best for affine additions */
     print_row(curve->name, name, lg_n, ms, (double)r->params.n * windows * cycles,
               is_multiple(r, &k));
+    print_kinds(r, run_multiples);
     DRIVER(cuMemFree, (r->workspace));
 }
 
@@ -248,6 +280,7 @@ static void bench_bits(sum_run *r, unsigned lg_n, int cycles)
     float ms = median_ms(run_bits, r);
     snprintf(name, sizeof(name), "bits g%d", r->params.group + 1);
     print_row(curve->name, name, lg_n, ms, (double)r->n_ones * cycles, is_multiple(r, &k));
+    print_kinds(r, run_bits);
     DRIVER(cuMemFree, (r->workspace));
     DRIVER(cuMemFree, (r->bits));
     free(words);
@@ -260,8 +293,12 @@ static void bench_sums(const cuzk_curve *curve, cuzk_group_id id, unsigned lg_ma
     cuzk_point_summer s;
     int cycles = add_cycles[curve->id == CUZK_CURVE_BLS12_381][id];
     must(cuzk_point_summer_open(&s, device.api, curve, &error), &error);
-    sum_run r = {.s = &s, .params = {.group = id}};
-    uint64_t *scalars = random_elements((size_t)1 << lg_max);
+    sum_run r = {.s = &s,
+                 .params = {.group = id,
+                            .window_bits = choice.window_bits,
+                            .windows_together = choice.together,
+                            .leave = choice.leave}};
+    uint64_t *scalars = random_elements(curve, (size_t)1 << lg_max);
     r.params.scalars = device_bytes(scalars, (size_t)32 << lg_max);
     r.params.bases = make_bases(&s, &curve->g[id], (size_t)1 << lg_max);
     for (unsigned lg_n = 16 + lg_max % 2; lg_n <= lg_max; lg_n += 2) {
@@ -274,30 +311,51 @@ static void bench_sums(const cuzk_curve *curve, cuzk_group_id id, unsigned lg_ma
     cuzk_point_summer_close(&s);
 }
 
-int main(int argc, char **argv)
+static bool is_chosen(const char *asked, const char *what)
 {
-    unsigned lg_ntt = 27, lg_g1 = 26, lg_g2 = 24;
-    int index = 0;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--device") == 0 && i + 1 < argc) {
-            index = atoi(argv[++i]);
-        } else if (strcmp(argv[i], "--runs") == 0 && i + 1 < argc) {
-            n_runs = atoi(argv[++i]);
-        } else if (strcmp(argv[i], "--lg-ntt") == 0 && i + 1 < argc) {
-            lg_ntt = (unsigned)atoi(argv[++i]);
-        } else if (strcmp(argv[i], "--lg-g1") == 0 && i + 1 < argc) {
-            lg_g1 = (unsigned)atoi(argv[++i]);
-        } else if (strcmp(argv[i], "--lg-g2") == 0 && i + 1 < argc) {
-            lg_g2 = (unsigned)atoi(argv[++i]);
-        } else {
-            fprintf(stderr,
-                    "usage: bench_gpu_steps [--device N] [--runs N] [--lg-ntt N] [--lg-g1 N] "
-                    "[--lg-g2 N]\n");
-            return 1;
+    return asked == NULL || strcmp(asked, what) == 0;
+}
+
+static bool number_option(const char *name, const char *value)
+{
+    const struct {
+        const char *name;
+        unsigned *value;
+    } numbers[] = {{"--lg-ntt", &choice.lg_ntt},     {"--lg-g1", &choice.lg_g1},
+                   {"--lg-g2", &choice.lg_g2},       {"--bits", &choice.window_bits},
+                   {"--together", &choice.together}, {"--leave", &choice.leave}};
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+        if (strcmp(name, numbers[i].name) == 0) {
+            *numbers[i].value = (unsigned)atoi(value);
+            return true;
         }
     }
-    if (n_runs < 1 || n_runs > RUNS_MAX || lg_ntt > 28 || lg_g1 > 27 || lg_g2 > 27) {
-        fprintf(stderr, "bench_gpu_steps: 1 to %d runs, at most 2^28 values and 2^27 points\n",
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    int index = 0;
+    bool good = argc % 2 == 1;
+    for (int i = 1; good && i < argc; i += 2) {
+        if (strcmp(argv[i], "--device") == 0) {
+            index = atoi(argv[i + 1]);
+        } else if (strcmp(argv[i], "--runs") == 0) {
+            n_runs = atoi(argv[i + 1]);
+        } else if (strcmp(argv[i], "--curve") == 0) {
+            choice.curve = argv[i + 1];
+        } else if (strcmp(argv[i], "--step") == 0) {
+            choice.step = argv[i + 1];
+        } else {
+            good = number_option(argv[i], argv[i + 1]);
+        }
+    }
+    if (!good || n_runs < 1 || n_runs > RUNS_MAX || choice.lg_ntt > 28 || choice.lg_g1 > 27 ||
+        choice.lg_g2 > 27) {
+        fprintf(stderr,
+                "usage: bench_gpu_steps [--device N] [--runs N] [--curve NAME] [--step ntt|g1|g2] "
+                "[--lg-ntt N] [--lg-g1 N] [--lg-g2 N] [--bits N] [--together N] [--leave N]\n"
+                "1 to %d runs, at most 2^28 values and 2^27 points\n",
                 RUNS_MAX);
         return 1;
     }
@@ -305,9 +363,18 @@ int main(int argc, char **argv)
     printf("curve,operation,lg_n,median_ms,floor_ms,share,result\n");
     for (int c = CUZK_CURVE_BLS12_381; c >= CUZK_CURVE_BN254; c--) {
         const cuzk_curve *curve = cuzk_curve_get((cuzk_curve_id)c);
-        bench_transforms(curve, lg_ntt);
-        bench_sums(curve, CUZK_G1, lg_g1);
-        bench_sums(curve, CUZK_G2, lg_g2);
+        if (!is_chosen(choice.curve, curve->name)) {
+            continue;
+        }
+        if (is_chosen(choice.step, "ntt")) {
+            bench_transforms(curve, choice.lg_ntt);
+        }
+        if (is_chosen(choice.step, "g1")) {
+            bench_sums(curve, CUZK_G1, choice.lg_g1);
+        }
+        if (is_chosen(choice.step, "g2")) {
+            bench_sums(curve, CUZK_G2, choice.lg_g2);
+        }
     }
     cuzk_cuda_device_close(&device);
     return any_wrong ? 1 : 0;

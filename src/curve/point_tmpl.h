@@ -455,17 +455,18 @@ static CUZK_HD inline void PT(xyzz_add_finish)(PT_XYZZ *o, const CF_TYPE *u1, co
     CF(sub)(&o->y, &q, &t); /* Y3 = R(Q - X3) - S1·P³ */
 }
 
-/** o = a + b. 8M + 2S. */
-static CUZK_HD inline void PT(xyzz_add_affine)(PT_XYZZ *o, const PT_XYZZ *a, const PT_AFFINE *b)
+/** o = a + b, and false; if a = b, finite, nothing is written and the answer is true. 8M + 2S. */
+static CUZK_HD inline bool PT(xyzz_add_affine_unless_equal)(PT_XYZZ *o, const PT_XYZZ *a,
+                                                            const PT_AFFINE *b)
 {
     CF_TYPE u1, s1, p, r, pp, ppp;
     if (PT(xyzz_is_infinity)(a)) {
         PT(xyzz_from_affine)(o, b);
-        return;
+        return false;
     }
     if (PT(affine_is_infinity)(b)) {
         *o = *a;
-        return;
+        return false;
     }
     CF(mul)(&p, &b->x, &a->zz);
     CF(sub)(&p, &p, &a->x);
@@ -473,30 +474,39 @@ static CUZK_HD inline void PT(xyzz_add_affine)(PT_XYZZ *o, const PT_XYZZ *a, con
     CF(sub)(&r, &r, &a->y);
     if (CF(is_zero)(&p)) {
         if (CF(is_zero)(&r)) {
-            PT(xyzz_dbl)(o, a);
-        } else {
-            PT(xyzz_set_infinity)(o);
+            return true;
         }
-        return;
+        PT(xyzz_set_infinity)(o);
+        return false;
     }
     u1 = a->x;
     s1 = a->y;
     PT(xyzz_add_finish)(o, &u1, &s1, &p, &r, &pp, &ppp);
     CF(mul)(&o->zz, &a->zz, &pp);
     CF(mul)(&o->zzz, &a->zzz, &ppp);
+    return false;
 }
 
-/** o = a + b. 12M + 2S. */
-static CUZK_HD inline void PT(xyzz_add)(PT_XYZZ *o, const PT_XYZZ *a, const PT_XYZZ *b)
+/** o = a + b. 8M + 2S. */
+static CUZK_HD inline void PT(xyzz_add_affine)(PT_XYZZ *o, const PT_XYZZ *a, const PT_AFFINE *b)
+{
+    if (PT(xyzz_add_affine_unless_equal)(o, a, b)) {
+        PT(xyzz_dbl)(o, a);
+    }
+}
+
+/** o = a + b, and false; if a = b, finite, nothing is written and the answer is true. 12M + 2S.
+ * Callers that double in a function of their own keep the common path short. */
+static CUZK_HD inline bool PT(xyzz_add_unless_equal)(PT_XYZZ *o, const PT_XYZZ *a, const PT_XYZZ *b)
 {
     CF_TYPE u1, s1, p, r, pp, ppp, zz, zzz;
     if (PT(xyzz_is_infinity)(a)) {
         *o = *b;
-        return;
+        return false;
     }
     if (PT(xyzz_is_infinity)(b)) {
         *o = *a;
-        return;
+        return false;
     }
     CF(mul)(&u1, &a->x, &b->zz);
     CF(mul)(&p, &b->x, &a->zz);
@@ -506,17 +516,25 @@ static CUZK_HD inline void PT(xyzz_add)(PT_XYZZ *o, const PT_XYZZ *a, const PT_X
     CF(sub)(&r, &r, &s1);
     if (CF(is_zero)(&p)) {
         if (CF(is_zero)(&r)) {
-            PT(xyzz_dbl)(o, a);
-        } else {
-            PT(xyzz_set_infinity)(o);
+            return true;
         }
-        return;
+        PT(xyzz_set_infinity)(o);
+        return false;
     }
     CF(mul)(&zz, &a->zz, &b->zz);
     CF(mul)(&zzz, &a->zzz, &b->zzz);
     PT(xyzz_add_finish)(o, &u1, &s1, &p, &r, &pp, &ppp);
     CF(mul)(&o->zz, &zz, &pp);
     CF(mul)(&o->zzz, &zzz, &ppp);
+    return false;
+}
+
+/** o = a + b. 12M + 2S. */
+static CUZK_HD inline void PT(xyzz_add)(PT_XYZZ *o, const PT_XYZZ *a, const PT_XYZZ *b)
+{
+    if (PT(xyzz_add_unless_equal)(o, a, b)) {
+        PT(xyzz_dbl)(o, a);
+    }
 }
 
 #undef PT_AFFINE

@@ -179,6 +179,10 @@ static void check_sums(const cuzk_curve *curve, const cuzk_group *g, const cuzk_
         second = kind == 0 ? first : kind == 1 ? first ^ 1 : second;
         list[2 * i] = first;
         list[2 * i + 1] = second;
+        if (kind == 2) { /* a point alone: plus the infinite base */
+            list[2 * i + 1] = CUZK_ADD_NONE;
+            second = 0;
+        }
         host_add(g, sums + i * g->affine_bytes, bases + (first >> 1) * g->affine_bytes, first & 1,
                  bases + (second >> 1) * g->affine_bytes, second & 1);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The kernels of bucket.h. All are bound by memory; bytes an entry: digits 32/windows + 8, a pass
- * of the sort 24, pairs 16. Blocks of CUZK_BUCKET_BLOCK threads. */
+/* The kernels of bucket.h. All are bound by memory; bytes an entry: digits 32/windows + 4, the
+ * first pass of the sort 16, others 24, pairs 16. Blocks of CUZK_BUCKET_BLOCK threads. */
 #include "backend/cuda/bucket.h"
 #include "backend/cuda/device_words.cuh"
 #include "backend/cuda/point_add.h"
@@ -27,6 +27,29 @@ static __device__ __forceinline__ uint32_t bits_at(const uint64_t *x, uint32_t a
     return (uint32_t)v & ((1u << bits) - 1);
 }
 
+/* k <- order - k where that is less; whether it was. */
+static __device__ __forceinline__ bool take_smaller(uint64_t *k, const uint64_t *order)
+{
+    uint64_t rest[4], borrow = 0;
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        uint64_t t = order[j] - borrow;
+        borrow = order[j] < borrow;
+        rest[j] = t - k[j];
+        borrow |= t < k[j];
+    }
+    bool less = false;
+#pragma unroll
+    for (int j = 0; j < 4; j++) { /* the highest words that differ decide */
+        less = rest[j] < k[j] || (rest[j] == k[j] && less);
+    }
+#pragma unroll
+    for (int j = 0; j < 4; j++) {
+        k[j] = less ? rest[j] : k[j];
+    }
+    return less;
+}
+
 CUZK_KERNEL __launch_bounds__(BLOCK) bucket_digits(cuzk_digits_args a)
 {
     uint32_t i = thread_number();
@@ -35,6 +58,7 @@ CUZK_KERNEL __launch_bounds__(BLOCK) bucket_digits(cuzk_digits_args a)
     }
     uint64_t k[5], carry = 0;
     cuzk_read_words(k, a.scalars + 4 * (size_t)i, 4);
+    uint32_t flip = take_smaller(k, a.order) ? 1 : 0;
     k[4] = 0;
 #pragma unroll
     for (int j = 0; j < 5; j++) {
@@ -43,41 +67,93 @@ CUZK_KERNEL __launch_bounds__(BLOCK) bucket_digits(cuzk_digits_args a)
         k[j] = sum + a.offset[j];
         carry += k[j] < sum;
     }
-    uint32_t value = (a.index == NULL ? i : a.index[i]) << 1;
     uint32_t half = 1u << (a.bits - 1);
 #pragma unroll 1
     for (uint32_t v = 0; v < a.n_windows; v++) {
         uint32_t digit = bits_at(k, (a.first + v) * a.bits, a.bits);
         bool negative = digit < half;
         uint32_t size = negative ? half - digit : digit - half;
-        cuzk_bucket_entry e;
-        e.key = size == 0 ? a.none : (v << (a.bits - 1)) + size - 1;
-        e.value = value | (negative ? 1 : 0);
-        a.entries[(size_t)v * a.n + i] = e;
+        a.codes[(size_t)v * a.n + i] = size << 1 | (negative ? 1 ^ flip : flip);
     }
 }
 
 /* ---- radix sort ---- */
+
+/* Where a tile lies: entries, or codes of one window. */
+typedef struct {
+    uint32_t first, end; /* entries; scalars of the window */
+    uint32_t window;
+} radix_tile;
+
+template <bool CODES> static __device__ __forceinline__ radix_tile tile_of(const cuzk_radix_args &a)
+{
+    radix_tile t;
+    t.window = CODES ? blockIdx.x / a.tiles_per_window : 0;
+    t.first = (blockIdx.x - t.window * a.tiles_per_window) * CUZK_RADIX_TILE;
+    t.end = a.n;
+    return t;
+}
+
+static __device__ __forceinline__ uint32_t key_of_code(const cuzk_radix_args &a,
+                                                       const radix_tile &t, uint32_t code)
+{
+    return code < 2 ? a.none : (t.window << a.lg_buckets) + (code >> 1) - 1;
+}
+
+template <bool CODES>
+static __device__ __forceinline__ uint32_t key_at(const cuzk_radix_args &a, const radix_tile &t,
+                                                  uint32_t i)
+{
+    if (CODES) {
+        return key_of_code(a, t, a.codes[(size_t)t.window * a.n + i]);
+    }
+    return a.entries[i].key;
+}
+
+template <bool CODES>
+static __device__ __forceinline__ cuzk_bucket_entry entry_at(const cuzk_radix_args &a,
+                                                             const radix_tile &t, uint32_t i)
+{
+    if (!CODES) {
+        return a.entries[i];
+    }
+    uint32_t code = a.codes[(size_t)t.window * a.n + i];
+    cuzk_bucket_entry e;
+    e.key = key_of_code(a, t, code);
+    e.value = (a.index == NULL ? i : a.index[i]) << 1 | (code & 1);
+    return e;
+}
 
 static __device__ __forceinline__ uint32_t radix_of(uint32_t key, uint32_t shift)
 {
     return key >> shift & ((1u << CUZK_RADIX_BITS) - 1);
 }
 
-CUZK_KERNEL __launch_bounds__(BLOCK) radix_count(cuzk_radix_args a)
+template <bool CODES> static __device__ __forceinline__ void count_tile(const cuzk_radix_args &a)
 {
     __shared__ uint32_t counts[BLOCK];
+    radix_tile t = tile_of<CODES>(a);
     counts[threadIdx.x] = 0;
     __syncthreads();
-#pragma unroll 4
+#pragma unroll 8
     for (uint32_t j = 0; j < ROUNDS; j++) {
-        uint32_t i = blockIdx.x * CUZK_RADIX_TILE + j * BLOCK + threadIdx.x;
-        if (i < a.n) {
-            atomicAdd(&counts[radix_of(a.entries[i].key, a.shift)], 1);
+        uint32_t i = t.first + j * BLOCK + threadIdx.x;
+        if (i < t.end) {
+            atomicAdd(&counts[radix_of(key_at<CODES>(a, t, i), a.shift)], 1);
         }
     }
     __syncthreads();
     a.counts[threadIdx.x * a.n_tiles + blockIdx.x] = counts[threadIdx.x];
+}
+
+CUZK_KERNEL __launch_bounds__(BLOCK) radix_count(cuzk_radix_args a)
+{
+    count_tile<false>(a);
+}
+
+CUZK_KERNEL __launch_bounds__(BLOCK) radix_count_codes(cuzk_radix_args a)
+{
+    count_tile<true>(a);
 }
 
 /* The sum of v over the threads before this one. All threads of the block take part. */
@@ -102,17 +178,40 @@ static __device__ __forceinline__ uint32_t block_scan(uint32_t v, uint32_t *warp
     return before + sum - v;
 }
 
+/* The lanes with this lane's radix, of BLOCK ones and "none", which is BLOCK. One vote a bit:
+ * __match_any_sync takes longer the more different values there are. */
+static __device__ __forceinline__ uint32_t lanes_like(uint32_t radix)
+{
+    uint32_t same = 0xffffffffu;
+#pragma unroll
+    for (uint32_t bit = 0; bit <= CUZK_RADIX_BITS; bit++) {
+        bool is_set = (radix >> bit & 1) != 0;
+        uint32_t votes = __ballot_sync(0xffffffffu, is_set);
+        same &= is_set ? votes : ~votes;
+    }
+    return same;
+}
+
 /* Entries keep their order within a tile: a warp takes a run of the tile, 32 entries at a time, and
  * counts those of the same radix before each. They are ordered in shared memory, so that those of
  * one radix leave as a run. */
-CUZK_KERNEL __launch_bounds__(BLOCK) radix_scatter(cuzk_radix_args a)
+template <bool CODES> static __device__ __forceinline__ void scatter_tile(const cuzk_radix_args &a)
 {
     __shared__ cuzk_bucket_entry ordered[CUZK_RADIX_TILE];
     __shared__ uint32_t counts[WARPS][BLOCK], warp_sums[WARPS], move[BLOCK];
     uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    uint32_t tile = blockIdx.x * CUZK_RADIX_TILE;
+    radix_tile t = tile_of<CODES>(a);
     cuzk_bucket_entry held[ROUNDS];
-    uint32_t rank[ROUNDS];
+    uint32_t ranks[ROUNDS / 2]; /* two of 16 bits each */
+#pragma unroll
+    for (uint32_t j = 0; j < ROUNDS; j++) {
+        uint32_t i = t.first + (warp * ROUNDS + j) * 32 + lane;
+        held[j].key = 0;
+        held[j].value = 0;
+        if (i < t.end) {
+            held[j] = entry_at<CODES>(a, t, i);
+        }
+    }
 #pragma unroll
     for (uint32_t w = 0; w < WARPS; w++) {
         counts[w][threadIdx.x] = 0;
@@ -120,21 +219,21 @@ CUZK_KERNEL __launch_bounds__(BLOCK) radix_scatter(cuzk_radix_args a)
     __syncthreads();
 #pragma unroll
     for (uint32_t j = 0; j < ROUNDS; j++) {
-        uint32_t i = tile + (warp * ROUNDS + j) * 32 + lane;
-        uint32_t radix = BLOCK; /* none */
-        if (i < a.n) {
-            held[j] = a.entries[i];
-            radix = radix_of(held[j].key, a.shift);
+        uint32_t row = t.first + (warp * ROUNDS + j) * 32, rank = 0;
+        if (row < t.end) {
+            bool exists = row + lane < t.end;
+            uint32_t radix = radix_of(held[j].key, a.shift);
+            uint32_t same = lanes_like(exists ? radix : (uint32_t)BLOCK);
+            uint32_t before = (uint32_t)__popc(same & ((1u << lane) - 1));
+            uint32_t base = counts[warp][radix];
+            __syncwarp();
+            if (exists && before == 0) {
+                counts[warp][radix] = base + (uint32_t)__popc(same);
+            }
+            __syncwarp();
+            rank = base + before;
         }
-        uint32_t same = __match_any_sync(0xffffffffu, radix);
-        uint32_t before = (uint32_t)__popc(same & ((1u << lane) - 1));
-        uint32_t base = i < a.n ? counts[warp][radix] : 0;
-        __syncwarp();
-        if (i < a.n && before == 0) {
-            counts[warp][radix] = base + (uint32_t)__popc(same);
-        }
-        __syncwarp();
-        rank[j] = base + before;
+        ranks[j / 2] = j % 2 == 0 ? rank : ranks[j / 2] | rank << 16;
     }
     __syncthreads();
     uint32_t sum = 0;
@@ -153,15 +252,29 @@ CUZK_KERNEL __launch_bounds__(BLOCK) radix_scatter(cuzk_radix_args a)
     __syncthreads();
 #pragma unroll
     for (uint32_t j = 0; j < ROUNDS; j++) {
-        if (tile + (warp * ROUNDS + j) * 32 + lane < a.n) {
-            ordered[counts[warp][radix_of(held[j].key, a.shift)] + rank[j]] = held[j];
+        if (t.first + (warp * ROUNDS + j) * 32 + lane < t.end) {
+            uint32_t rank = ranks[j / 2] >> (j % 2 * 16) & 0xffff;
+            ordered[counts[warp][radix_of(held[j].key, a.shift)] + rank] = held[j];
         }
     }
     __syncthreads();
-    for (uint32_t j = threadIdx.x; j < CUZK_RADIX_TILE && j < a.n - tile; j += BLOCK) {
-        cuzk_bucket_entry e = ordered[j];
-        a.sorted[move[radix_of(e.key, a.shift)] + j] = e;
+#pragma unroll 4
+    for (uint32_t j = threadIdx.x; j < CUZK_RADIX_TILE; j += BLOCK) {
+        if (j < t.end - t.first) {
+            cuzk_bucket_entry e = ordered[j];
+            a.sorted[move[radix_of(e.key, a.shift)] + j] = e;
+        }
     }
+}
+
+CUZK_KERNEL __launch_bounds__(BLOCK, 4) radix_scatter(cuzk_radix_args a)
+{
+    scatter_tile<false>(a);
+}
+
+CUZK_KERNEL __launch_bounds__(BLOCK, 4) radix_scatter_codes(cuzk_radix_args a)
+{
+    scatter_tile<true>(a);
 }
 
 /* ---- scan ---- */
@@ -325,19 +438,26 @@ CUZK_KERNEL __launch_bounds__(BLOCK) bit_counts(cuzk_bits_args a)
     }
 }
 
-CUZK_KERNEL __launch_bounds__(BLOCK) bit_entries(cuzk_bits_args a)
+/* A warp takes 32 words, one after the other: lane i the bits i and 32 + i of each. */
+CUZK_KERNEL __launch_bounds__(BLOCK) bit_list(cuzk_bits_args a)
 {
-    uint32_t i = thread_number();
-    if (i >= a.n_words) {
-        return;
+    uint32_t lane = threadIdx.x % 32, first = thread_number() - lane;
+    uint32_t mine = first + lane < a.n_words ? first + lane : a.n_words;
+    uint64_t word = mine < a.n_words ? a.words[mine] : 0;
+    uint32_t at = a.counts[mine];
+    uint32_t low = (uint32_t)word, high = (uint32_t)(word >> 32), below = (1u << lane) - 1;
+#pragma unroll 4
+    for (int j = 0; j < 32; j++) {
+        uint32_t l = __shfl_sync(0xffffffffu, low, j), h = __shfl_sync(0xffffffffu, high, j);
+        uint32_t to = __shfl_sync(0xffffffffu, at, j), entry = (64 * (first + j) + lane) << 1;
+        if ((l >> lane & 1) != 0) {
+            a.list[to + (uint32_t)__popc(l & below)] = entry;
+        }
+        if ((h >> lane & 1) != 0) {
+            a.list[to + (uint32_t)__popc(l) + (uint32_t)__popc(h & below)] = entry + 64;
+        }
     }
-    uint64_t word = a.words[i];
-    uint32_t at = a.counts[i];
-#pragma unroll 1
-    for (; word != 0; word &= word - 1) {
-        cuzk_bucket_entry e;
-        e.key = 0;
-        e.value = (64 * i + (uint32_t)__popcll((word & (0 - word)) - 1)) << 1;
-        a.entries[at++] = e;
+    if (thread_number() == 0 && a.counts[a.n_words] % 2 != 0) {
+        a.list[a.counts[a.n_words]] = CUZK_ADD_NONE;
     }
 }

@@ -3,11 +3,14 @@
  * and host share.
  *
  * An entry is a key (its bucket) and a value: 2·(index of a base) + (1 if it is to be negated).
- * Signed digits: with C = Σ 2^(w·i + w - 1) over the windows i, window i of k + C less 2^(w-1) is a
- * digit of k in -2^(w-1) … 2^(w-1) - 1, and no carry runs. Buckets of a group of windows are
+ * Signed digits: of k and -k the smaller is taken, at most half the order. With
+ * C = Σ 2^(w·i + w - 1) over the windows i, window i of k + C less 2^(w-1) is a digit of k in
+ * -2^(w-1) … 2^(w-1) - 1, and no carry runs. Buckets of a group of windows are
  * numbered (window in the group)·2^(w-1) + |digit| - 1; entries with digit 0 get the number after
  * the last one and are sorted to the end.
- * The sort is a radix sort of 8 bits a pass, least significant first: count, scan, scatter.
+ * Digits of many windows are made in one pass over the scalars, as codes: 2·|digit| + (1 if
+ * negative). The sort of a group is a radix sort of 8 bits a pass, least significant first: count,
+ * scan, scatter; its first pass makes the entries from the codes.
  * A round adds the points of each bucket in pairs, so that c points become ⌈c/2⌉; the last of an
  * odd number is paired with infinity. Rounds end when no bucket holds two. All kernels are the same
  * for both curves. */
@@ -31,25 +34,31 @@ typedef struct {
     uint32_t key, value;
 } cuzk_bucket_entry;
 
-/* bucket_digits, one thread a scalar: entries[v·n + i] for the windows v of the group. */
+/* bucket_digits, one thread a scalar: codes[v·n + i] for the windows first + v. */
 typedef struct {
-    cuzk_bucket_entry *entries;
-    const uint64_t *scalars;   /* n × 4 words, plain, below 2^255 */
-    const uint32_t *index;     /* the base of each scalar, or NULL for i */
-    uint64_t offset[5];        /* C */
-    uint32_t n;                /* n·n_windows below 2^32 */
-    uint32_t first, n_windows; /* of the group */
-    uint32_t bits;             /* w */
-    uint32_t none;             /* the key of digits that are 0: the buckets of a full group */
+    uint32_t *codes;
+    const uint64_t *scalars; /* n × 4 words, plain, below the order */
+    uint64_t order[4];
+    uint64_t offset[5]; /* C */
+    uint32_t n;
+    uint32_t first, n_windows;
+    uint32_t bits; /* w */
 } cuzk_digits_args;
 
-/* radix_count: counts[value·n_tiles + tile]; radix_scatter: entries to `sorted`, counts scanned. */
+/* radix_count: counts[value·n_tiles + tile]; radix_scatter: entries to `sorted`, counts scanned.
+ * radix_count_codes, radix_scatter_codes: the first pass of a group, from the codes of its windows,
+ * tiles_per_window tiles each, n scalars. */
 typedef struct {
     const cuzk_bucket_entry *entries;
+    const uint32_t *codes;
+    const uint32_t *index; /* the base of each scalar, or NULL for i */
     cuzk_bucket_entry *sorted;
     uint32_t *counts;
     uint32_t n, n_tiles;
-    uint32_t shift; /* of the pass's 8 bits in the key */
+    uint32_t shift;            /* of the pass's 8 bits in the key */
+    uint32_t tiles_per_window; /* of the first pass */
+    uint32_t lg_buckets;       /* of a window */
+    uint32_t none;             /* the key of digits that are 0: the buckets of a full group */
 } cuzk_radix_args;
 
 /* scan_sums, scan_top (one block), scan_apply: a <- its exclusive prefix sums. */
@@ -75,12 +84,13 @@ typedef struct {
     uint32_t n_buckets;
 } cuzk_bucket_args;
 
-/* bit_counts: counts[i] = ones of word i, counts[n_words] = 0; bit_entries, counts scanned: an
- * entry of bucket 0 for each one. */
+/* bit_counts: counts[i] = ones of word i, counts[n_words] = 0; bit_list, counts scanned: the list
+ * of entries (point_add.h) of the ones, in order, and CUZK_ADD_NONE behind an odd number of them.
+ */
 typedef struct {
     const uint64_t *words;
     uint32_t *counts;
-    cuzk_bucket_entry *entries;
+    uint32_t *list;
     uint32_t n_words, unused;
 } cuzk_bits_args;
 

@@ -15,12 +15,13 @@ enum {
     CUZK_REDUCE_BLOCK = 128,
     CUZK_REDUCE_FIRST = 16, /* buckets of a first run */
     CUZK_REDUCE_JOIN = 8,   /* runs joined into one */
+    CUZK_FOLD_BLOCK = 128,  /* threads of points_fold */
     CUZK_BUCKET_GROUPS_MAX = 64
 };
 
 /* reduce_first: runs from buckets. Windows come in groups of group_buckets buckets, the last group
  * may be short; begin holds group_buckets + 1 positions a group, a group's points begin at
- * points_before. A bucket holds one point or none. */
+ * points_before. A bucket holds any number of points, best few. */
 typedef struct {
     const void *x, *y; /* coordinates of the points */
     const uint32_t *begin;
@@ -41,5 +42,13 @@ typedef struct {
     uint32_t lg_run;
     uint32_t unused;
 } cuzk_reduce_join_args;
+
+/* points_fold: the sum of the points of each block's threads, in Jacobian form; thread t of all
+ * takes the points t, t + threads … */
+typedef struct {
+    const void *x, *y; /* n coordinates */
+    void *sums;        /* out: one a block */
+    uint32_t n, unused;
+} cuzk_fold_args;
 
 #endif

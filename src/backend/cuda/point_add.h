@@ -23,7 +23,7 @@ typedef enum {
 
 enum { CUZK_ADD_SOURCES = 3, CUZK_ADD_BLOCK = 128 };
 
-/* An entry of a list that stands for infinity. */
+/* A second entry that is none: the sum is the first operand. */
 #define CUZK_ADD_NONE UINT32_C(0xffffffff)
 
 /* The argument of all three kernels; device addresses, 16-byte aligned. "coordinate" is an element

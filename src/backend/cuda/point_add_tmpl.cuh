@@ -10,8 +10,9 @@
  * Launch: blocks of CUZK_ADD_BLOCK threads, one thread per column of pairs; no shared memory.
  * Floor per pair: prefix 1 multiplication, inverse next to nothing, finish 4 and a square; bytes:
  * both x (prefix), both points, one prefix product and the sum (finish).
- * Rare cases are classified in a function that is not inlined, so that they cost the common path
- * three comparisons and no registers. */
+ * Slots without a second operand are left out: they need no inverse. Rare cases are classified in a
+ * function that is not inlined, so that they cost the common path three comparisons and no
+ * registers. */
 
 /* Operands of a rare slot, and what the classification makes of them. */
 typedef struct {
@@ -73,7 +74,7 @@ typedef struct {
     const void *x, *y;    /* arrays of coordinates */
     size_t first, second; /* indices into both */
     bool negate_first, negate_second;
-    bool no_first, no_second; /* infinity, and no place */
+    bool is_single; /* no second operand: the sum is the first */
 } PA(operands);
 
 template <int SOURCE>
@@ -87,8 +88,7 @@ static __device__ __forceinline__ PA(operands) PA(locate)(const cuzk_add_args &a
         p.second = (size_t)slot * 2 + 1;
         p.negate_first = false;
         p.negate_second = false;
-        p.no_first = false;
-        p.no_second = false;
+        p.is_single = false;
     } else {
         const size_t step = SOURCE == CUZK_ADD_GATHER ? 2 : 1;
         uint2 entry = __ldg((const uint2 *)a.list + slot);
@@ -98,29 +98,14 @@ static __device__ __forceinline__ PA(operands) PA(locate)(const cuzk_add_args &a
         p.second = (size_t)(entry.y >> 1) * step;
         p.negate_first = (entry.x & 1) != 0;
         p.negate_second = (entry.y & 1) != 0;
-        p.no_first = entry.x == CUZK_ADD_NONE;
-        p.no_second = entry.y == CUZK_ADD_NONE;
+        p.is_single = entry.y == CUZK_ADD_NONE;
     }
     return p;
 }
 
-static __device__ __forceinline__ void PA(read_x)(CF_TYPE *o, const PA(operands) * p, size_t index,
-                                                  bool none)
-{
-    if (none) {
-        CF(set_zero)(o);
-    } else {
-        PA(read)(o, p->x, index);
-    }
-}
-
 static __device__ __forceinline__ void PA(read_y)(CF_TYPE *o, const PA(operands) * p, size_t index,
-                                                  bool negate, bool none)
+                                                  bool negate)
 {
-    if (none) {
-        CF(set_zero)(o);
-        return;
-    }
     PA(read)(o, p->y, index);
     if (negate) {
         CF(neg)(o, o);
@@ -139,15 +124,18 @@ template <int SOURCE> static __device__ __forceinline__ void PA(prefix)(const cu
     for (uint32_t slot = t; slot < a.n_pairs; slot += a.n_threads) {
         PA(operands) p = PA(locate)<SOURCE>(a, slot);
         CF_TYPE x1, x2, d;
-        PA(read_x)(&x1, &p, p.first, p.no_first);
-        PA(read_x)(&x2, &p, p.second, p.no_second);
+        if (p.is_single) {
+            continue;
+        }
+        PA(read)(&x1, p.x, p.first);
+        PA(read)(&x2, p.x, p.second);
         CF(sub)(&d, &x2, &x1);
         if (CF(is_zero)(&d) || CF(is_zero)(&x1) || CF(is_zero)(&x2)) {
             PA(rare_slot) v;
             v.x1 = x1;
             v.x2 = x2;
-            PA(read_y)(&v.y1, &p, p.first, p.negate_first, p.no_first);
-            PA(read_y)(&v.y2, &p, p.second, p.negate_second, p.no_second);
+            PA(read_y)(&v.y1, &p, p.first, p.negate_first);
+            PA(read_y)(&v.y2, &p, p.second, p.negate_second);
             PA(classify)(&v);
             d = v.denominator;
         }
@@ -171,10 +159,15 @@ template <int SOURCE> static __device__ __forceinline__ void PA(finish)(const cu
         uint32_t slot = row * a.n_threads + t;
         PA(operands) p = PA(locate)<SOURCE>(a, slot);
         CF_TYPE x1, y1, x2, y2, d, slope, x3;
-        PA(read_x)(&x1, &p, p.first, p.no_first);
-        PA(read_x)(&x2, &p, p.second, p.no_second);
-        PA(read_y)(&y1, &p, p.first, p.negate_first, p.no_first);
-        PA(read_y)(&y2, &p, p.second, p.negate_second, p.no_second);
+        PA(read)(&x1, p.x, p.first);
+        PA(read_y)(&y1, &p, p.first, p.negate_first);
+        if (p.is_single) {
+            PA(write)(a.out_x, slot, &x1);
+            PA(write)(a.out_y, slot, &y1);
+            continue;
+        }
+        PA(read)(&x2, p.x, p.second);
+        PA(read_y)(&y2, &p, p.second, p.negate_second);
         CF(sub)(&d, &x2, &x1);
         bool rare = CF(is_zero)(&d) || CF(is_zero)(&x1) || CF(is_zero)(&x2);
         CF(sub)(&y2, &y2, &y1); /* the numerator from here on */

@@ -62,6 +62,11 @@ size_t cuzk_point_add_workspace_bytes(const cuzk_group *group, uint32_t n_pairs)
     return group->coord_bytes * ((size_t)n_pairs + 2 * (size_t)threads_for(n_pairs));
 }
 
+size_t cuzk_point_add_workspace_bytes_max(const cuzk_group *group, uint32_t n_pairs)
+{
+    return group->coord_bytes * ((size_t)n_pairs + n_pairs / 4 + 2); /* eight pairs a thread */
+}
+
 void cuzk_point_add_plan(cuzk_add_args *args, const cuzk_group *group, CUdeviceptr workspace)
 {
     enum { INVERSES_MAX = 1 << 16 };
@@ -93,7 +98,11 @@ cuzk_status cuzk_point_add_launch(const cuzk_point_adder *adder, cuzk_group_id g
     if (args->n_pairs == 0) {
         return CUZK_OK;
     }
+    cuzk_time_kind kind = source == CUZK_ADD_GATHER ? CUZK_TIME_GATHERED : CUZK_TIME_ADDITIONS;
+    CUZK_TRY(cuzk_device_times_mark(adder->times, kind, stream, err));
     CUZK_TRY(launch(api, adder->prefix[group][source], args->n_threads, args, stream, err));
+    CUZK_TRY(cuzk_device_times_mark(adder->times, CUZK_TIME_INVERSES, stream, err));
     CUZK_TRY(launch(api, adder->inverse[group], args->n_inverses, args, stream, err));
+    CUZK_TRY(cuzk_device_times_mark(adder->times, kind, stream, err));
     return launch(api, adder->finish[group][source], args->n_threads, args, stream, err);
 }

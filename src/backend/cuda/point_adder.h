@@ -3,7 +3,7 @@
 #ifndef CUZK_BACKEND_CUDA_POINT_ADDER_H
 #define CUZK_BACKEND_CUDA_POINT_ADDER_H
 
-#include "backend/cuda/driver.h"
+#include "backend/cuda/device_times.h"
 #include "backend/cuda/point_add.h"
 #include "curve/curve.h"
 
@@ -13,6 +13,7 @@ typedef struct {
     CUfunction prefix[2][CUZK_ADD_SOURCES]; /* by cuzk_group_id and source */
     CUfunction inverse[2];
     CUfunction finish[2][CUZK_ADD_SOURCES];
+    cuzk_device_times *times; /* marks of what is launched, or NULL; borrowed */
 } cuzk_point_adder;
 
 /** Load the kernels of a curve into the current context. Errors: E_DEVICE. */
@@ -24,6 +25,9 @@ void cuzk_point_adder_close(cuzk_point_adder *adder);
 
 /** Bytes of workspace for a batch of n_pairs additions. */
 size_t cuzk_point_add_workspace_bytes(const cuzk_group *group, uint32_t n_pairs);
+
+/** The most that a batch of up to n_pairs additions needs. */
+size_t cuzk_point_add_workspace_bytes_max(const cuzk_group *group, uint32_t n_pairs);
 
 /** Fill n_threads, n_inverses and the workspace addresses for args->n_pairs additions.
  *

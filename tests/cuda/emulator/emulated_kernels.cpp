@@ -34,6 +34,8 @@ extern const simt_kernel CURVE_TABLE(transform)[] = {
 
 extern const simt_kernel CURVE_TABLE(bucket)[] = {SIMT_KERNEL(bucket_digits),
                                                   SIMT_KERNEL(radix_count),
+                                                  SIMT_KERNEL(radix_count_codes),
+                                                  SIMT_KERNEL(radix_scatter_codes),
                                                   SIMT_KERNEL(radix_scatter),
                                                   SIMT_KERNEL(scan_sums),
                                                   SIMT_KERNEL(scan_top),
@@ -43,11 +45,12 @@ extern const simt_kernel CURVE_TABLE(bucket)[] = {SIMT_KERNEL(bucket_digits),
                                                   SIMT_KERNEL(bucket_counts),
                                                   SIMT_KERNEL(bucket_pairs),
                                                   SIMT_KERNEL(bit_counts),
-                                                  SIMT_KERNEL(bit_entries),
+                                                  SIMT_KERNEL(bit_list),
                                                   {}};
 
 #define REDUCE_KERNELS(g)                                                                          \
-    SIMT_KERNEL(g##_reduce_first), SIMT_KERNEL(g##_reduce_join), SIMT_KERNEL(g##_reduce_output)
+    SIMT_KERNEL(g##_reduce_first), SIMT_KERNEL(g##_reduce_join), SIMT_KERNEL(g##_reduce_output),   \
+        SIMT_KERNEL(g##_points_fold)
 extern const simt_kernel CURVE_TABLE(bucket_reduce)[] = {
     REDUCE_KERNELS(g1), REDUCE_KERNELS(g2), {}};
 }

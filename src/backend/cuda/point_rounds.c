@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* From digits to sums of windows: the sort of a group of windows, the rounds of additions, the
+ * reduction. */
+#include "backend/cuda/point_summer_impl.h"
+
+#include <string.h>
+
+/* ---- workspace ---- */
+
+size_t cuzk_sum_take(size_t *total, size_t n_bytes)
+{
+    size_t at = *total;
+    *total = (at + n_bytes + 255) & ~(size_t)255;
+    return at;
+}
+
+static uint32_t tiles(uint64_t n, uint32_t tile)
+{
+    return (uint32_t)((n + tile - 1) / tile);
+}
+
+cuzk_sum_layout cuzk_sum_make_layout(const cuzk_group *g, const cuzk_sum_plan *p)
+{
+    size_t point = g->coord_bytes, n_entries = (size_t)p->n * p->together;
+    size_t n_buckets = (size_t)p->together << p->lg_buckets;
+    cuzk_sum_layout l = {.n_buckets = (uint32_t)n_buckets};
+    size_t full = n_entries < n_buckets ? n_entries : n_buckets; /* buckets with points */
+    size_t points[2] = {(n_entries + full) / 2, (n_entries + 3 * full) / 4 + 1};
+    size_t left = p->leave * full < points[0] ? p->leave * full : points[0];
+    size_t n_final = p->n_groups * left;
+    size_t runs = tiles((uint64_t)p->n_windows << p->lg_buckets, CUZK_REDUCE_FIRST);
+    runs = runs < p->n_windows ? p->n_windows : runs;
+    size_t n_counts = (size_t)(p->together * tiles(p->n, CUZK_RADIX_TILE)) << CUZK_RADIX_BITS;
+    size_t n_scan = n_counts < n_buckets + 1 ? n_buckets + 1 : n_counts;
+    l.codes = cuzk_sum_take(&l.total, 4 * (size_t)p->n * p->coded);
+    l.counts = cuzk_sum_take(&l.total, 4 * n_counts);
+    l.scan = cuzk_sum_take(&l.total, 4 * (size_t)tiles(n_scan, CUZK_SCAN_TILE));
+    l.totals = cuzk_sum_take(&l.total, 4 * CUZK_TOTALS);
+    l.list = cuzk_sum_take(&l.total, 8 * points[0]);
+    for (int i = 0; i < 2; i++) {
+        l.entries[i] = cuzk_sum_take(&l.total, sizeof(cuzk_bucket_entry) * n_entries);
+        l.begin[i] = cuzk_sum_take(&l.total, 4 * (n_buckets + 1));
+        l.keys[i] = cuzk_sum_take(&l.total, 4 * points[i]);
+        l.x[i] = cuzk_sum_take(&l.total, point * points[i]);
+        l.y[i] = cuzk_sum_take(&l.total, point * points[i]);
+        l.s[i] = cuzk_sum_take(&l.total, 4 * point * runs);
+        l.t[i] = cuzk_sum_take(&l.total, 4 * point * runs);
+    }
+    l.final_begin = cuzk_sum_take(&l.total, 4 * (n_buckets + 1) * p->n_groups);
+    l.final_x = cuzk_sum_take(&l.total, point * n_final);
+    l.final_y = cuzk_sum_take(&l.total, point * n_final);
+    l.adder = cuzk_sum_take(&l.total, cuzk_point_add_workspace_bytes_max(g, (uint32_t)points[0]));
+    l.sums = cuzk_sum_take(&l.total, 3 * point * p->n_windows);
+    return l;
+}
+
+/* ---- launches ---- */
+
+cuzk_status cuzk_sum_launch(const cuzk_point_summer *s, CUfunction kernel, uint64_t n_threads,
+                            unsigned block, void *args, CUstream stream, cuzk_error *err)
+{
+    void *params[] = {args};
+    unsigned blocks = (unsigned)((n_threads + block - 1) / block);
+    if (blocks == 0) {
+        return CUZK_OK;
+    }
+    CUZK_CUDA_TRY(s->api, err, cuLaunchKernel,
+                  (kernel, blocks, 1, 1, block, 1, 1, 0, stream, params, NULL));
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_sum_scan(const cuzk_point_summer *s, void *a, void *sums, size_t n,
+                          CUstream stream, cuzk_error *err)
+{
+    cuzk_scan_args args = {.a = a, .sums = sums, .n = (uint32_t)n};
+    args.n_tiles = tiles(n, CUZK_SCAN_TILE);
+    uint64_t n_threads = (uint64_t)args.n_tiles * CUZK_BUCKET_BLOCK;
+    CUZK_TRY(cuzk_sum_launch(s, s->scan_sums, n_threads, CUZK_BUCKET_BLOCK, &args, stream, err));
+    CUZK_TRY(cuzk_sum_launch(s, s->scan_top, 1, CUZK_BUCKET_BLOCK, &args, stream, err));
+    return cuzk_sum_launch(s, s->scan_apply, n_threads, CUZK_BUCKET_BLOCK, &args, stream, err);
+}
+
+cuzk_status cuzk_sum_read_back(const cuzk_point_summer *s, void *to, CUdeviceptr from,
+                               size_t n_bytes, CUstream stream, cuzk_error *err)
+{
+    CUZK_TRY(cuzk_device_times_mark(s->adder.times, CUZK_TIME_DOWNLOAD, stream, err));
+    CUZK_CUDA_TRY(s->api, err, cuMemcpyDtoHAsync, (to, from, n_bytes, stream));
+    CUZK_TRY(cuzk_device_times_mark(s->adder.times, CUZK_TIME_WAIT, stream, err));
+    CUZK_CUDA_TRY(s->api, err, cuStreamSynchronize, (stream));
+    return CUZK_OK;
+}
+
+static cuzk_status scan(const cuzk_summing *c, void *a, size_t n, cuzk_error *err)
+{
+    return cuzk_sum_scan(c->s, a, cuzk_sum_place(c, c->l.scan), n, c->stream, err);
+}
+
+static cuzk_status launch(const cuzk_summing *c, CUfunction kernel, uint64_t n_threads, void *args,
+                          cuzk_error *err)
+{
+    return cuzk_sum_launch(c->s, kernel, n_threads, CUZK_BUCKET_BLOCK, args, c->stream, err);
+}
+
+/* ---- sort ---- */
+
+/* Codes of n_windows windows to sorted entries, without zeros among the first of them; returns in
+ * *where the array that holds them. */
+static cuzk_status sort(const cuzk_summing *c, uint32_t n_windows, CUdeviceptr codes,
+                        CUdeviceptr index, int *where, cuzk_error *err)
+{
+    const cuzk_point_summer *s = c->s;
+    CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_SORT, err));
+    uint32_t none = c->l.n_buckets, n_window_tiles = tiles(c->plan.n, CUZK_RADIX_TILE);
+    int at = 0;
+    for (uint32_t shift = 0; shift < 32 && none >> shift != 0; shift += CUZK_RADIX_BITS) {
+        bool is_first = shift == 0;
+        cuzk_radix_args args = {.entries = cuzk_sum_place(c, c->l.entries[at]),
+                                .codes = cuzk_device_address(codes),
+                                .index = cuzk_device_address(index),
+                                .sorted = cuzk_sum_place(c, c->l.entries[1 - at]),
+                                .counts = cuzk_sum_place(c, c->l.counts),
+                                .n = is_first ? c->plan.n : n_windows * c->plan.n,
+                                .shift = shift,
+                                .tiles_per_window = n_window_tiles,
+                                .lg_buckets = c->plan.lg_buckets,
+                                .none = none};
+        args.n_tiles = is_first ? n_windows * n_window_tiles : tiles(args.n, CUZK_RADIX_TILE);
+        uint64_t n_threads = (uint64_t)args.n_tiles * CUZK_BUCKET_BLOCK;
+        CUZK_TRY(
+            launch(c, is_first ? s->radix_count_codes : s->radix_count, n_threads, &args, err));
+        CUZK_TRY(scan(c, args.counts, (size_t)args.n_tiles << CUZK_RADIX_BITS, err));
+        CUZK_TRY(
+            launch(c, is_first ? s->radix_scatter_codes : s->radix_scatter, n_threads, &args, err));
+        at = 1 - at;
+    }
+    *where = at;
+    return CUZK_OK;
+}
+
+/* ---- rounds ---- */
+
+/* Where the buckets of n sorted entries begin, in begin[0], and how many points every round leaves.
+ */
+static cuzk_status count_rounds(const cuzk_summing *c, const void *entries, uint32_t n,
+                                uint32_t totals[CUZK_TOTALS], cuzk_error *err)
+{
+    const cuzk_point_summer *s = c->s;
+    cuzk_bucket_args args = {.entries = entries,
+                             .next = cuzk_sum_place(c, c->l.begin[0]),
+                             .begin = cuzk_sum_place(c, c->l.begin[0]),
+                             .totals = cuzk_sum_place(c, c->l.totals),
+                             .n = n,
+                             .n_buckets = c->l.n_buckets};
+    CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_PAIRS, err));
+    CUZK_CUDA_TRY(s->api, err, cuMemsetD8Async,
+                  (c->workspace + c->l.totals, 0, 4 * CUZK_TOTALS, c->stream));
+    CUZK_TRY(launch(c, s->bounds, (uint64_t)args.n_buckets + 1, &args, err));
+    uint32_t n_blocks = tiles(args.n_buckets, CUZK_BUCKET_BLOCK);
+    n_blocks = n_blocks < 1024 ? n_blocks : 1024;
+    CUZK_TRY(launch(c, s->totals, (uint64_t)n_blocks * CUZK_BUCKET_BLOCK, &args, err));
+    return cuzk_sum_read_back(s, totals, c->workspace + c->l.totals, 4 * CUZK_TOTALS, c->stream,
+                              err);
+}
+
+/* Rounds until no bucket holds more than `leave`; at least one, which also takes the points out of
+ * their records. */
+static unsigned rounds_of(uint32_t largest, uint32_t leave)
+{
+    unsigned rounds = 1;
+    largest -= largest / 2;
+    while (largest > leave) {
+        largest -= largest / 2;
+        rounds++;
+    }
+    return rounds;
+}
+
+/* Sorted entries to final points. */
+static cuzk_status add_buckets(cuzk_summing *c, uint32_t group, const void *entries, uint32_t n,
+                               cuzk_error *err)
+{
+    const cuzk_point_summer *s = c->s;
+    const cuzk_sum_layout *l = &c->l;
+    uint32_t totals[CUZK_TOTALS];
+    CUZK_TRY(count_rounds(c, entries, n, totals, err));
+    size_t group_begin = l->final_begin + 4 * ((size_t)l->n_buckets + 1) * group;
+    uint32_t n_points = totals[CUZK_TOTALS_ENTRIES];
+    unsigned n_rounds = rounds_of(totals[CUZK_TOTALS_LARGEST], c->plan.leave);
+    c->points_before[group] = c->n_final;
+    size_t begin = l->begin[0];
+    for (unsigned r = 0; r < n_rounds; r++) {
+        bool is_last = r + 1 == n_rounds;
+        size_t next = is_last ? group_begin : l->begin[(r + 1) % 2];
+        cuzk_bucket_args args = {.entries = r == 0 ? entries : NULL,
+                                 .keys = cuzk_sum_place(c, l->keys[(r + 1) % 2]),
+                                 .begin = cuzk_sum_place(c, begin),
+                                 .next = cuzk_sum_place(c, next),
+                                 .list = cuzk_sum_place(c, l->list),
+                                 .next_keys = cuzk_sum_place(c, l->keys[r % 2]),
+                                 .n = n_points,
+                                 .n_buckets = l->n_buckets};
+        CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_PAIRS, err));
+        CUZK_TRY(launch(c, s->counts, (uint64_t)l->n_buckets + 1, &args, err));
+        CUZK_TRY(scan(c, args.next, (size_t)l->n_buckets + 1, err));
+        CUZK_TRY(launch(c, s->pairs, n_points, &args, err));
+        cuzk_add_args add = {.bases = cuzk_device_address(c->bases),
+                             .list = args.list,
+                             .in_x = cuzk_sum_place(c, l->x[(r + 1) % 2]),
+                             .in_y = cuzk_sum_place(c, l->y[(r + 1) % 2]),
+                             .out_x = cuzk_sum_place(c, l->x[r % 2]),
+                             .out_y = cuzk_sum_place(c, l->y[r % 2]),
+                             .n_pairs = totals[r]};
+        if (is_last) {
+            size_t done = c->group->coord_bytes * (size_t)c->n_final;
+            add.out_x = cuzk_sum_place(c, l->final_x + done);
+            add.out_y = cuzk_sum_place(c, l->final_y + done);
+            c->n_final += totals[r];
+        }
+        cuzk_point_add_plan(&add, c->group, c->workspace + l->adder);
+        CUZK_TRY(cuzk_point_add_launch(&s->adder, c->group->id,
+                                       r == 0 ? CUZK_ADD_GATHER : CUZK_ADD_LISTED, &add, c->stream,
+                                       err));
+        n_points = totals[r];
+        begin = next;
+    }
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_sum_add_group(cuzk_summing *c, uint32_t group, uint32_t n_windows,
+                               CUdeviceptr codes, CUdeviceptr index, cuzk_error *err)
+{
+    int where = 0;
+    CUZK_TRY(sort(c, n_windows, codes, index, &where, err));
+    return add_buckets(c, group, cuzk_sum_place(c, c->l.entries[where]), n_windows * c->plan.n,
+                       err);
+}
+
+/* ---- reduction ---- */
+
+static cuzk_status reduce_launch(const cuzk_summing *c, CUfunction kernel, uint32_t n_threads,
+                                 void *args, cuzk_error *err)
+{
+    return cuzk_sum_launch(c->s, kernel, n_threads, CUZK_REDUCE_BLOCK, args, c->stream, err);
+}
+
+cuzk_status cuzk_sum_reduce(const cuzk_summing *c, char *sums, cuzk_error *err)
+{
+    const cuzk_point_summer *s = c->s;
+    const cuzk_sum_layout *l = &c->l;
+    cuzk_group_id id = c->group->id;
+    uint32_t lg_buckets = c->plan.lg_buckets, n_windows = c->plan.n_windows;
+    uint32_t lg_run = lg_buckets < 4 ? lg_buckets : 4;
+    cuzk_reduce_first_args first = {.x = cuzk_sum_place(c, l->final_x),
+                                    .y = cuzk_sum_place(c, l->final_y),
+                                    .begin = cuzk_sum_place(c, l->final_begin),
+                                    .s = cuzk_sum_place(c, l->s[0]),
+                                    .t = cuzk_sum_place(c, l->t[0]),
+                                    .n_runs = n_windows << (lg_buckets - lg_run),
+                                    .run = 1u << lg_run,
+                                    .group_buckets = l->n_buckets};
+    memcpy(first.points_before, c->points_before, sizeof(first.points_before));
+    CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_REDUCTION, err));
+    CUZK_TRY(reduce_launch(c, s->reduce_first[id], first.n_runs, &first, err));
+    int at = 0;
+    while (lg_run < lg_buckets) {
+        uint32_t lg_join = lg_buckets - lg_run < 3 ? lg_buckets - lg_run : 3;
+        cuzk_reduce_join_args join = {.from_s = cuzk_sum_place(c, l->s[at]),
+                                      .from_t = cuzk_sum_place(c, l->t[at]),
+                                      .s = cuzk_sum_place(c, l->s[1 - at]),
+                                      .t = cuzk_sum_place(c, l->t[1 - at]),
+                                      .n_runs = n_windows << (lg_buckets - lg_run - lg_join),
+                                      .join = 1u << lg_join,
+                                      .lg_run = lg_run};
+        CUZK_TRY(reduce_launch(c, s->reduce_join[id], join.n_runs, &join, err));
+        lg_run += lg_join;
+        at = 1 - at;
+    }
+    cuzk_reduce_join_args output = {.from_t = cuzk_sum_place(c, l->t[at]),
+                                    .s = cuzk_sum_place(c, l->sums),
+                                    .n_runs = n_windows};
+    CUZK_TRY(reduce_launch(c, s->reduce_output[id], n_windows, &output, err));
+    return cuzk_sum_read_back(s, sums, c->workspace + l->sums,
+                              3 * c->group->coord_bytes * n_windows, c->stream, err);
+}
