@@ -132,6 +132,9 @@ static const char *old_form(char *room, size_t n_bytes, const char *key, const c
                         strcmp(text, "full") == 0;
         return is_human ? "text" : NULL;
     }
+    if (strcmp(key, "logging.level") == 0 && strcmp(text, "trace") == 0) {
+        return "debug";
+    }
     if (strcmp(key, "logging.level") != 0 || strpbrk(text, ",=") == NULL) {
         return NULL;
     }

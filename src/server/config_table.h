@@ -99,13 +99,14 @@
     X(gpus, gpu_workers_per_device, NUMBER, 1, 8, "2", NULL, RESTART,                              \
       "Threads that drive a device: one's copies and host work overlap the other's kernels.")       \
     X(gpus, gpu_threads, NUMBER, 0, 1024, "0", NULL, RESTART,                                      \
-      "CPU threads of one proof's host part, and of a proof on the CPU. 0: one a processor.")       \
+      "CPU threads that one proof's host part, and a proof on the CPU, are spread over. 0: one a\n"  \
+      "processor.")                                                                                 \
     X(synthesis, threads, NUMBER, 0, 1024, "0", NULL, RESTART,                                     \
-      "CPU threads of one witness. 0: one a processor.")                                            \
+      "Threads that make witnesses, each one of its own. 0: one a processor.")                                            \
     X(pipeline, synthesis_concurrency, NUMBER, 1, 256, "2", NULL, RESTART,                         \
       "Requests that are decoded and checked at once.")                                             \
     X(pipeline, max_parallel_synthesis, NUMBER, 0, 256, "0", NULL, RESTART,                        \
-      "Witnesses that are made at once. 0: one a processor, at most 18.")                           \
+      "The most witnesses that are made at once, whatever synthesis.threads says. 0: 18.")          \
     X(pipeline, max_gpu_queue_depth, NUMBER, 0, 256, "0", NULL, RESTART,                           \
       "Witnesses a device that may wait for it while its workers are busy. 0: as many as it has\n"  \
       "workers.")                                                                                   \
@@ -126,8 +127,8 @@
       "How long results are kept.")                                                                 \
     X(journal, keep_bytes, SIZE, 0, CUZK_TIB, "\"1GiB\"", NULL, RESTART,                           \
       "Bytes that kept results may take; the oldest go first.")                                     \
-    X(logging, level, CHOICE, 0, 0, "\"info\"", "error|warn|info|debug|trace", LIVE,               \
-      "What is logged: error (somebody must act), warn, info (a few lines a job), debug, trace.")   \
+    X(logging, level, CHOICE, 0, 0, "\"info\"", "error|warn|info|debug", LIVE,               \
+      "What is logged: error (somebody must act), warn, info (a few lines a job), debug.")   \
     X(logging, format, CHOICE, 0, 0, "\"text\"", "text|json", LIVE,                                \
       "One line an event: key=value, or a JSON object.")                                            \
     X(logging, rate, NUMBER, 0, 1000000, "20", NULL, LIVE,                                         \

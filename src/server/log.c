@@ -5,7 +5,7 @@
 #include "server/log.h"
 
 #include "base/clock.h"
-#include "base/text.h"
+#include "server/quote.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -24,7 +24,7 @@ typedef struct {
     uint64_t n_left_out;
 } bucket;
 
-struct cuzk_log {
+struct cuzk_logger {
     atomic_int level;
     atomic_bool json;
     atomic_uint rate;
@@ -35,17 +35,18 @@ struct cuzk_log {
     bucket buckets[BUCKETS];
 };
 
-static const char *const level_names[] = {"error", "warn", "info", "debug", "trace"};
-static const int level_priorities[] = {3, 4, 6, 7, 7}; /* of syslog */
+static const char *const level_names[] = {"error", "warn", "info", "debug"};
+static const int level_priorities[] = {3, 4, 6, 7}; /* of syslog */
 
 static uint64_t now_ns(void)
 {
     return cuzk_now_ns();
 }
 
-cuzk_status cuzk_log_create(cuzk_log **out, const cuzk_log_options *options, cuzk_error *err)
+cuzk_status cuzk_logger_create(cuzk_logger **out, const cuzk_logger_options *options,
+                               cuzk_error *err)
 {
-    cuzk_log *log = calloc(1, sizeof *log);
+    cuzk_logger *log = calloc(1, sizeof *log);
     CUZK_FAIL_IF(log == NULL, err, CUZK_E_MEMORY, "out of memory");
     if (pthread_mutex_init(&log->lock, NULL) != 0) {
         free(log);
@@ -54,12 +55,12 @@ cuzk_status cuzk_log_create(cuzk_log **out, const cuzk_log_options *options, cuz
     log->journald = options->journald;
     log->fd = options->fd;
     log->now = options->now != NULL ? options->now : now_ns;
-    cuzk_log_set(log, options->level, options->json, options->rate);
+    cuzk_logger_set(log, options->level, options->json, options->rate);
     *out = log;
     return CUZK_OK;
 }
 
-void cuzk_log_set(cuzk_log *log, cuzk_log_level level, bool json, unsigned rate)
+void cuzk_logger_set(cuzk_logger *log, cuzk_log_level level, bool json, unsigned rate)
 {
     /* each is read on its own: a line that is being written may see an old one */
     atomic_store_explicit(&log->level, (int)level, memory_order_relaxed);
@@ -67,13 +68,13 @@ void cuzk_log_set(cuzk_log *log, cuzk_log_level level, bool json, unsigned rate)
     atomic_store_explicit(&log->rate, rate, memory_order_relaxed);
 }
 
-bool cuzk_log_is_on(const cuzk_log *log, cuzk_log_level level)
+bool cuzk_logger_is_on(const cuzk_logger *log, cuzk_log_level level)
 {
     return log != NULL && (int)level <= atomic_load_explicit(&log->level, memory_order_relaxed);
 }
 
 /* Whether the message may be written now; *n_left_out: how many were not before it. */
-static bool pass(cuzk_log *log, const char *message, uint64_t *n_left_out)
+static bool pass(cuzk_logger *log, const char *message, uint64_t *n_left_out)
 {
     unsigned rate = atomic_load_explicit(&log->rate, memory_order_relaxed);
     *n_left_out = 0;
@@ -120,59 +121,6 @@ static void put_time(cuzk_text *out)
                      t.tv_nsec / 1000000);
 }
 
-/* The length of the valid UTF-8 character at p, 0 if there is none. Overlong forms and surrogates
- * are no characters. */
-static size_t character(const unsigned char *p)
-{
-    if (p[0] < 0x80) {
-        return 1;
-    }
-    size_t n = p[0] >= 0xc2 && p[0] <= 0xdf   ? 2
-               : (p[0] & 0xf0) == 0xe0        ? 3
-               : p[0] >= 0xf0 && p[0] <= 0xf4 ? 4
-                                              : 0;
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    bool bad = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) ||
-               (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90);
-    return bad ? 0 : n;
-}
-
-/* In quotes, JSON's escapes; what is not UTF-8 becomes U+FFFD, and long values are cut. */
-static void put_quoted(cuzk_text *out, const char *s)
-{
-    enum { VALUE_MAX = 2048 };
-    const unsigned char *p = (const unsigned char *)s;
-    size_t end = out->size + VALUE_MAX;
-    cuzk_text_put(out, "\"");
-    while (*p != 0 && !out->failed) {
-        if (out->size > end) {
-            cuzk_text_put(out, "...");
-            break;
-        }
-        size_t n = character(p);
-        if (n == 0) {
-            cuzk_text_put(out, "\xef\xbf\xbd");
-            n = 1;
-        } else if (*p == '"' || *p == '\\') {
-            cuzk_text_printf(out, "\\%c", *p);
-        } else if (*p == '\n') {
-            cuzk_text_put(out, "\\n");
-        } else if (*p < 0x20 || *p == 0x7f) {
-            cuzk_text_printf(out, "\\u%04x", *p);
-        } else if (n == 2 && p[0] == 0xc2 && p[1] < 0xa0) {
-            cuzk_text_printf(out, "\\u00%02x", p[1]); /* control characters above 127 */
-        } else {
-            cuzk_text_put_bytes(out, (const char *)p, n);
-        }
-        p += n;
-    }
-    cuzk_text_put(out, "\"");
-}
-
 static bool is_plain(const char *s)
 {
     const char *plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:~@+%,*";
@@ -180,7 +128,7 @@ static bool is_plain(const char *s)
     return n > 0 && n <= 512 && strspn(s, plain) == n;
 }
 
-static void put_value(cuzk_text *out, const cuzk_log_field *f, bool json)
+static void put_value(cuzk_text *out, const cuzk_logger_field *f, bool json)
 {
     switch (f->type) {
     case CUZK_LOG_IS_UINT:
@@ -196,14 +144,14 @@ static void put_value(cuzk_text *out, const cuzk_log_field *f, bool json)
         if (!json && is_plain(f->text)) {
             cuzk_text_put(out, f->text);
         } else {
-            put_quoted(out, f->text);
+            cuzk_text_put_quoted(out, f->text);
         }
         break;
     }
 }
 
-static void put_line(cuzk_text *out, const cuzk_log *log, cuzk_log_level level, const char *message,
-                     const cuzk_log_field *fields, uint64_t n_left_out)
+static void put_line(cuzk_text *out, const cuzk_logger *log, cuzk_log_level level,
+                     const char *message, const cuzk_logger_field *fields, uint64_t n_left_out)
 {
     bool json = atomic_load_explicit(&log->json, memory_order_relaxed);
     if (log->journald) {
@@ -220,10 +168,10 @@ static void put_line(cuzk_text *out, const cuzk_log *log, cuzk_log_level level, 
         }
         cuzk_text_printf(out, "%s ", level_names[level]);
     }
-    put_quoted(out, message);
-    const cuzk_log_field last = CUZK_LOG_U("left_out_before", n_left_out);
+    cuzk_text_put_quoted(out, message);
+    const cuzk_logger_field last = CUZK_LOG_U("left_out_before", n_left_out);
     for (size_t i = 0; i < CUZK_LOG_FIELDS_MAX; i++) {
-        const cuzk_log_field *f = &fields[i];
+        const cuzk_logger_field *f = &fields[i];
         bool is_end = f->key == NULL;
         if (is_end && n_left_out == 0) {
             break;
@@ -241,7 +189,7 @@ static void put_line(cuzk_text *out, const cuzk_log *log, cuzk_log_level level, 
 }
 
 /* A log that cannot be written is no reason to stop. */
-static void write_out(const cuzk_log *log, const char *data, size_t n_bytes)
+static void write_out(const cuzk_logger *log, const char *data, size_t n_bytes)
 {
     while (n_bytes > 0) {
         ssize_t n = write(log->fd, data, n_bytes);
@@ -253,11 +201,11 @@ static void write_out(const cuzk_log *log, const char *data, size_t n_bytes)
     }
 }
 
-void cuzk_log_put(cuzk_log *log, cuzk_log_level level, const char *message,
-                  const cuzk_log_field *fields)
+void cuzk_logger_put(cuzk_logger *log, cuzk_log_level level, const char *message,
+                     const cuzk_logger_field *fields)
 {
     uint64_t n_left_out = 0;
-    if (!cuzk_log_is_on(log, level) ||
+    if (!cuzk_logger_is_on(log, level) ||
         (level != CUZK_LOG_ERROR && !pass(log, message, &n_left_out))) {
         return;
     }
@@ -269,7 +217,7 @@ void cuzk_log_put(cuzk_log *log, cuzk_log_level level, const char *message,
     cuzk_text_clear(&line);
 }
 
-void cuzk_log_raw(cuzk_log *log, const char *line)
+void cuzk_logger_raw(cuzk_logger *log, const char *line)
 {
     cuzk_text text = {0};
     cuzk_text_put(&text, line);
@@ -280,7 +228,7 @@ void cuzk_log_raw(cuzk_log *log, const char *line)
     cuzk_text_clear(&text);
 }
 
-void cuzk_log_destroy(cuzk_log *log)
+void cuzk_logger_destroy(cuzk_logger *log)
 {
     if (log == NULL) {
         return;

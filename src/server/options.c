@@ -16,7 +16,7 @@ static const struct {
     {"--listen", "-l", "daemon.listen", "ADDRESS", "where gRPC is served: unix:///PATH, IP:PORT"},
     {"--status-listen", NULL, "daemon.status_listen", "IP:PORT", "the HTTP port"},
     {"--journal", NULL, "journal.path", "FILE", "the journal; \"none\": no journal"},
-    {"--log-level", NULL, "logging.level", "LEVEL", "error, warn, info, debug, trace"},
+    {"--log-level", NULL, "logging.level", "LEVEL", "error, warn, info, debug"},
 };
 
 enum { N_KNOWN = sizeof known / sizeof known[0] };

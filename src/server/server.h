@@ -30,7 +30,7 @@ typedef struct cuzk_metrics cuzk_metrics; /* metrics.h */
 typedef struct cuzk_server {
     cuzk_engine *engine;
     const cuzk_config *config; /* as at the start: live keys are told to whom they concern */
-    cuzk_log *log;
+    cuzk_logger *log;
     cuzk_metrics *metrics;
     const cuzk_engine_kind *kinds;   /* CUZK_KINDS_MAX; a NULL name: no such kind */
     struct cuzk_circom_work *circom; /* registered circuits; NULL: none */
