@@ -38,6 +38,8 @@ typedef struct {
     uint64_t device_bytes;   /* of a unit on its device, in prove_start */
     uint64_t resident_bytes; /* host memory of the resident, once loaded */
     uint64_t resident_device_bytes; /* of the resident on a device */
+    bool is_unchecked; /* witnesses come from outside: a proof that does not verify is not by
+                          itself held against the device */
 } cuzk_task_info;
 
 /* The right to run kernels on a device, taken by prove_start around its kernel region and nothing
