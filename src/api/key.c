@@ -7,24 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of constraints of a .zkey, which does not state it: its rows are the constraints and then
- * one row per public value and ONE. Writers put those last; if not, every record is read. */
-static uint32_t count_constraints(const cuzk_zkey *key)
-{
-    cuzk_zkey_coeff c;
-    uint32_t last_row = 0;
-    if (key->n_coeffs > 0 && cuzk_zkey_coeff_read(key, key->n_coeffs - 1, &c) && c.matrix == 0 &&
-        c.wire == key->n_public && c.row >= key->n_public) {
-        return c.row - key->n_public;
-    }
-    for (uint64_t i = 0; i < key->n_coeffs; i++) {
-        if (cuzk_zkey_coeff_read(key, i, &c) && c.row > last_row) {
-            last_row = c.row;
-        }
-    }
-    return last_row >= key->n_public ? last_row - key->n_public : 0;
-}
-
 static cuzk_status open_zkey(const cuzk_ctx *ctx, cuzk_key *key, const cuzk_key_options *options,
                              cuzk_error *err)
 {
@@ -35,7 +17,7 @@ static cuzk_status open_zkey(const cuzk_ctx *ctx, cuzk_key *key, const cuzk_key_
                      "gamma equals delta: nobody contributed to phase 2 of this key, anybody can "
                      "forge proofs for it");
     }
-    key->n_constraints = count_constraints(&key->zkey);
+    key->n_constraints = cuzk_zkey_n_constraints(&key->zkey);
     if (options->r1cs_path != NULL) {
         key->r1cs_path = strdup(options->r1cs_path);
         CUZK_FAIL_IF(key->r1cs_path == NULL, err, CUZK_E_MEMORY, "opening a key: out of memory");

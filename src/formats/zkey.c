@@ -314,3 +314,19 @@ cuzk_status cuzk_zkey_check(const cuzk_zkey *key, cuzk_pool *pool, const cuzk_re
     }
     return CUZK_OK;
 }
+
+uint32_t cuzk_zkey_n_constraints(const cuzk_zkey *key)
+{
+    cuzk_zkey_coeff c;
+    uint32_t last_row = 0;
+    if (key->n_coeffs > 0 && cuzk_zkey_coeff_read(key, key->n_coeffs - 1, &c) && c.matrix == 0 &&
+        c.wire == key->n_public && c.row >= key->n_public) {
+        return c.row - key->n_public;
+    }
+    for (uint64_t i = 0; i < key->n_coeffs; i++) {
+        if (cuzk_zkey_coeff_read(key, i, &c) && c.row > last_row) {
+            last_row = c.row;
+        }
+    }
+    return last_row >= key->n_public ? last_row - key->n_public : 0;
+}

@@ -97,6 +97,10 @@ static inline bool cuzk_zkey_coeff_read(const cuzk_zkey *key, uint64_t i, cuzk_z
 /** Describe why cuzk_zkey_coeff_read refused record i, as an error. Always fails. */
 cuzk_status cuzk_zkey_coeff_fail(const cuzk_zkey *key, uint64_t i, cuzk_error *err);
 
+/** Number of constraints, which the file does not state: its rows are the constraints and then one
+ *  row per public value and ONE. Writers put those last; if not, every record is read. */
+uint32_t cuzk_zkey_n_constraints(const cuzk_zkey *key);
+
 /** Check every record of section 4 on the pool's threads. Errors: E_FORMAT with the first bad
  *  index. */
 cuzk_status cuzk_zkey_check_coeffs(const cuzk_zkey *key, cuzk_pool *pool,

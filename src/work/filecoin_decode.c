@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "work/filecoin_decode.h"
 
-#include "base/bytes.h"
+#include "work/digest_put.h"
 #include "work/submit_request.h"
 
 #include <inttypes.h>
@@ -125,51 +125,37 @@ static cuzk_status check_one_partition(const cuzk_filecoin_request *r, const cuz
 
 /* ---- digest ---------------------------------------------------------------------------------- */
 
-static void put_bytes(cuzk_sha256 *sha, const void *data, size_t n_bytes)
-{
-    uint8_t length[8];
-    cuzk_store_u64_le(length, n_bytes);
-    cuzk_sha256_update(sha, length, sizeof length);
-    cuzk_sha256_update(sha, data, n_bytes);
-}
-
-static void put_number(cuzk_sha256 *sha, uint64_t value)
-{
-    uint8_t bytes[8];
-    cuzk_store_u64_le(bytes, value);
-    put_bytes(sha, bytes, sizeof bytes);
-}
-
 static void make_digest(cuzk_filecoin_decoded *d, const cuzk_submit_request *s)
 {
     const cuzk_filecoin_job *job = &d->task.job;
     cuzk_sha256 sha;
     cuzk_sha256_init(&sha);
-    put_number(&sha, job->proof.kind);
-    put_number(&sha, job->proof.number);
-    put_number(&sha, job->proof.sector->bytes);
+    cuzk_digest_put_number(&sha, job->proof.kind);
+    cuzk_digest_put_number(&sha, job->proof.number);
+    cuzk_digest_put_number(&sha, job->proof.sector->bytes);
     switch (job->proof.kind) {
     case CUZK_PROOF_POREP:
-        put_number(&sha, s->miner_id);
-        put_number(&sha, s->sector_number);
-        put_bytes(&sha, s->vanilla_proof.data, s->vanilla_proof.size);
+        cuzk_digest_put_number(&sha, s->miner_id);
+        cuzk_digest_put_number(&sha, s->sector_number);
+        cuzk_digest_put_bytes(&sha, s->vanilla_proof.data, s->vanilla_proof.size);
         break;
     case CUZK_PROOF_UPDATE:
-        put_bytes(&sha, s->comm_r_old.data, s->comm_r_old.size);
-        put_bytes(&sha, s->comm_r_new.data, s->comm_r_new.size);
-        put_bytes(&sha, s->comm_d_new.data, s->comm_d_new.size);
+        cuzk_digest_put_bytes(&sha, s->comm_r_old.data, s->comm_r_old.size);
+        cuzk_digest_put_bytes(&sha, s->comm_r_new.data, s->comm_r_new.size);
+        cuzk_digest_put_bytes(&sha, s->comm_d_new.data, s->comm_d_new.size);
         break;
     case CUZK_PROOF_WINDOW:
     case CUZK_PROOF_WINNING:
-        put_number(&sha, s->miner_id);
-        put_bytes(&sha, s->randomness.data, s->randomness.size);
-        put_number(&sha, job->u.post.partition);
+        cuzk_digest_put_number(&sha, s->miner_id);
+        cuzk_digest_put_bytes(&sha, s->randomness.data, s->randomness.size);
+        cuzk_digest_put_number(&sha, job->u.post.partition);
         break;
     }
     if (job->proof.kind != CUZK_PROOF_POREP) {
-        put_number(&sha, s->n_vanilla_proofs);
+        cuzk_digest_put_number(&sha, s->n_vanilla_proofs);
         for (uint32_t i = 0; i < s->n_vanilla_proofs; i++) {
-            put_bytes(&sha, s->vanilla_proofs[i].data, (size_t)s->vanilla_proofs[i].size);
+            cuzk_digest_put_bytes(&sha, s->vanilla_proofs[i].data,
+                                  (size_t)s->vanilla_proofs[i].size);
         }
     }
     cuzk_sha256_final(&sha, d->digest);
