@@ -67,7 +67,13 @@ static cuzk_status open_store(cuzk_journal *journal, cuzk_error *err)
     /* made here and not by SQLite, so that it is its owner's alone */
     int fd = open(journal->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     CUZK_FAIL_IF(fd < 0, err, CUZK_E_FILE, "%s", strerror(errno));
+    struct stat st;
+    bool ok = fstat(fd, &st) == 0;
     close(fd);
+    enum { LEAST = 512 }; /* SQLite takes a shorter file for a new one */
+    CUZK_FAIL_IF(ok && st.st_size > 0 && st.st_size < LEAST, err, CUZK_E_FORMAT,
+                 "a file of %lld bytes, expected none or at least %d", (long long)st.st_size,
+                 LEAST);
     CUZK_TRY(cuzk_wal_check(journal->log_path, err));
     CUZK_TRY(cuzk_store_open(&journal->store, journal->path, CUZK_STORE_LIVE, err));
     cuzk_status status = cuzk_store_check(journal->store, err);

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, GAP_MAX = 1 << 21, SEQ_STEP = 1 << 20 };
+enum { PAGE = 4096, PAGES_MIN = 16, GAP_MAX = 1 << 16, SEQ_STEP = 1 << 20 };
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
@@ -230,20 +230,19 @@ static uint64_t count_lost(salvage *s)
 static cuzk_status take_all(salvage *s, cuzk_journal_report *report)
 {
     uint64_t from_below, below, ignored;
-    CUZK_TRY(cuzk_store_begin(s->to, s->err));
     cuzk_store_scan_keys(s->from, "job", on_job, s, &from_below, &below);
     /* what neither end reaches is asked for by number */
-    for (uint64_t i = 0; i < GAP_MAX && from_below + i < below && s->status == CUZK_OK; i++) {
-        take(s, from_below + i);
+    unsigned n_missed = 0;
+    for (uint64_t seq = from_below; seq < below && n_missed < GAP_MAX && s->status == CUZK_OK;
+         seq++) {
+        n_missed = take(s, seq) ? 0 : n_missed + 1;
     }
     CUZK_TRY(s->status);
     cuzk_store_scan_keys(s->from, "payload", on_part, s, &from_below, &ignored);
     cuzk_store_scan_keys(s->from, "unit", on_part, s, &from_below, &ignored);
     report->n_salvaged = s->n_salvaged;
     report->n_lost = count_lost(s);
-    /* numbers that the lost ones may have had are left out */
-    CUZK_TRY(cuzk_store_set_next_seq(s->to, s->max_seq + SEQ_STEP, s->err));
-    return cuzk_store_commit(s->to, s->err);
+    return CUZK_OK;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -259,7 +258,7 @@ static cuzk_status replace_first_page(const char *copy, const char *fresh, cuzk_
     bool ok = in >= 0 && out >= 0 && pread(in, page, PAGE, 0) == PAGE && fstat(out, &st) == 0;
     if (ok) {
         uint64_t n_pages = (uint64_t)st.st_size / PAGE;
-        n_pages = n_pages == 0 ? 1 : n_pages;
+        n_pages = n_pages < PAGES_MIN ? PAGES_MIN : n_pages; /* else the tables have no place */
         for (int i = 0; i < 4; i++) {
             page[28 + i] = (uint8_t)(n_pages >> (24 - 8 * i)); /* pages of the file */
             page[92 + i] = page[24 + i];                       /* for which that is valid */
@@ -289,10 +288,16 @@ static cuzk_status rebuild(const names *n, const char *path, cuzk_journal_report
         status = cuzk_store_open(&s.from, n->copy, CUZK_STORE_DAMAGED, err);
     }
     if (status == CUZK_OK) {
+        status = cuzk_store_begin(s.to, err);
+    }
+    if (status == CUZK_OK) {
         status = take_all(&s, report);
-    } else if (status == CUZK_E_FORMAT) { /* it gives nothing */
-        cuzk_error_clear(err);
-        status = CUZK_OK;
+    }
+    if (status == CUZK_OK) { /* numbers that the lost ones may have had are left out */
+        status = cuzk_store_set_next_seq(s.to, s.max_seq + SEQ_STEP, err);
+    }
+    if (status == CUZK_OK) {
+        status = cuzk_store_commit(s.to, err);
     }
     free(s.suspects);
     cuzk_store_close(s.from);

@@ -20,6 +20,8 @@ static const char schema[] =
     "CREATE TABLE unit(key INTEGER PRIMARY KEY, proof BLOB NOT NULL, sum BLOB NOT NULL);"
     "CREATE INDEX job_ended ON job(ended_ms, seq) WHERE ended_ms IS NOT NULL;";
 
+static const char new_file[] = "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL";
+
 static const char *const sql[] = {
 #define SQL(name, text) text,
     CUZK_STORE_STATEMENTS(SQL)
@@ -131,14 +133,15 @@ static cuzk_status make_tables(cuzk_store *store, cuzk_error *err)
 /* Whether the file is a journal of this version. A header and a meta table that disagree are
  * damage; a newer version or a foreign database agree with themselves, and are not ours to touch.
  */
-static cuzk_status check_identity(cuzk_store *store, cuzk_error *err)
+static cuzk_status check_identity(cuzk_store *store, bool *is_new, cuzk_error *err)
 {
     int64_t application = 0, version = 0, n_objects = 0, has_meta = 0, meta_version = 0;
     CUZK_TRY(ask(store, &n_objects, "SELECT count(*) FROM sqlite_schema", err));
     CUZK_TRY(ask(store, &application, "PRAGMA application_id", err));
     CUZK_TRY(ask(store, &version, "PRAGMA user_version", err));
-    if (n_objects == 0 && application == 0 && version == 0) {
-        return make_tables(store, err);
+    *is_new = n_objects == 0 && application == 0 && version == 0;
+    if (*is_new) {
+        return CUZK_OK;
     }
     CUZK_TRY(ask(store, &has_meta,
                  "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'meta'", err));
@@ -171,21 +174,53 @@ static int on_commit(void *user, sqlite3 *db, const char *name, int n_pages)
     return SQLITE_OK;
 }
 
-static cuzk_status set_up_live(cuzk_store *store, cuzk_error *err)
+static cuzk_status prepare(cuzk_store *store, cuzk_error *err)
 {
-    CUZK_TRY(check_identity(store, err));
+    for (int i = 0; i < CUZK_STORE_N_STATEMENTS; i++) {
+        if (store->statements[i] == NULL &&
+            sqlite3_prepare_v3(store->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+                               &store->statements[i], NULL) != SQLITE_OK) {
+            return cuzk_store_fail(store, err, "its tables");
+        }
+    }
+    return CUZK_OK;
+}
+
+/* journal_mode as SQLite says it is after a pragma. */
+static cuzk_status is_wal(cuzk_store *store, bool *yes, const char *pragma, cuzk_error *err)
+{
     sqlite3_stmt *s = NULL;
-    if (sqlite3_prepare_v2(store->db, "PRAGMA journal_mode = WAL", -1, &s, NULL) != SQLITE_OK) {
-        return cuzk_store_fail(store, err, "switching to a write-ahead log");
+    if (sqlite3_prepare_v2(store->db, pragma, -1, &s, NULL) != SQLITE_OK) {
+        return cuzk_store_fail(store, err, pragma);
     }
     cuzk_status status = CUZK_OK;
-    if (sqlite3_step(s) != SQLITE_ROW) {
-        status = cuzk_store_fail(store, err, "switching to a write-ahead log");
-    } else if (strcmp((const char *)sqlite3_column_text(s, 0), "wal") != 0) {
-        status = CUZK_FAIL(err, CUZK_E_FILE, "the file system does not allow a write-ahead log");
+    if (sqlite3_step(s) == SQLITE_ROW) {
+        *yes = strcmp((const char *)sqlite3_column_text(s, 0), "wal") == 0;
+    } else {
+        status = cuzk_store_fail(store, err, pragma);
     }
     sqlite3_finalize(s);
-    CUZK_TRY(status);
+    return status;
+}
+
+/* Nothing is written to a file before it is known to be a journal, and one of this version. */
+static cuzk_status set_up_live(cuzk_store *store, cuzk_error *err)
+{
+    bool is_new, has_log = false;
+    CUZK_TRY(check_identity(store, &is_new, err));
+    if (is_new) {
+        CUZK_TRY(execute(store, new_file, err));
+        CUZK_TRY(is_wal(store, &has_log, "PRAGMA journal_mode = WAL", err));
+        CUZK_FAIL_IF(!has_log, err, CUZK_E_FILE,
+                     "the file system does not allow a write-ahead log");
+    } else {
+        CUZK_TRY(is_wal(store, &has_log, "PRAGMA journal_mode", err));
+        if (!has_log) { /* a salvaged journal is made without one */
+            CUZK_TRY(prepare(store, err));
+            CUZK_TRY(cuzk_store_check(store, err));
+            CUZK_TRY(is_wal(store, &has_log, "PRAGMA journal_mode = WAL", err));
+        }
+    }
     /* checkpoints are made after the answers of a commit have been given; a log that a large
      * payload has blown up is cut when it starts anew */
     CUZK_TRY(execute(store,
@@ -193,7 +228,7 @@ static cuzk_status set_up_live(cuzk_store *store, cuzk_error *err)
                      "PRAGMA journal_size_limit = 16777216",
                      err));
     sqlite3_wal_hook(store->db, on_commit, store);
-    return CUZK_OK;
+    return is_new ? make_tables(store, err) : CUZK_OK;
 }
 
 static cuzk_status set_up(cuzk_store *store, cuzk_store_mode mode, cuzk_error *err)
@@ -203,8 +238,7 @@ static cuzk_status set_up(cuzk_store *store, cuzk_store_mode mode, cuzk_error *e
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     /* Debian's SQLite would write zeros over everything deleted; the file is its owner's alone. */
     CUZK_TRY(execute(store,
-                     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = 4096;"
-                     "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA secure_delete = OFF;"
+                     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA secure_delete = OFF;"
                      "PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;"
                      "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON",
                      err));
@@ -214,14 +248,10 @@ static cuzk_status set_up(cuzk_store *store, cuzk_store_mode mode, cuzk_error *e
         CUZK_TRY(execute(store, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", err));
     }
     if (mode == CUZK_STORE_REBUILD) {
+        CUZK_TRY(execute(store, new_file, err));
         CUZK_TRY(make_tables(store, err));
     }
-    for (int i = 0; i < CUZK_STORE_N_STATEMENTS; i++) {
-        if (sqlite3_prepare_v3(store->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT,
-                               &store->statements[i], NULL) != SQLITE_OK) {
-            return cuzk_store_fail(store, err, "its tables");
-        }
-    }
+    CUZK_TRY(prepare(store, err));
     if (mode != CUZK_STORE_LIVE) {
         return CUZK_OK;
     }

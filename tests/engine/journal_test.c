@@ -15,15 +15,26 @@
 static char folder[64];
 char journal_path[128];
 
-int journal_setup(void **state)
+static int make_folder(const char *name)
 {
-    (void)state;
-    strcpy(folder, "/tmp/cuzk-journal-XXXXXX");
+    snprintf(folder, sizeof folder, "%s/cuzk-journal-XXXXXX", name);
     if (mkdtemp(folder) == NULL) {
         return -1;
     }
     snprintf(journal_path, sizeof journal_path, "%s/journal.db", folder);
     return 0;
+}
+
+int journal_setup(void **state)
+{
+    (void)state;
+    return make_folder("/tmp");
+}
+
+int journal_setup_in_memory(void **state)
+{
+    (void)state;
+    return make_folder("/dev/shm") == 0 ? 0 : make_folder("/tmp");
 }
 
 int journal_teardown(void **state)

@@ -11,6 +11,8 @@ extern char journal_path[];
 
 /** Make the folder; remove it with all in it. For cmocka. */
 int journal_setup(void **state);
+/** The same where syncing costs nothing, for what is about contents alone. At most a few MB. */
+int journal_setup_in_memory(void **state);
 int journal_teardown(void **state);
 
 /** Path of the journal with a suffix. One of four buffers in turn. */
