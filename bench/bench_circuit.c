@@ -18,25 +18,11 @@
 #include "gadget/poseidon.h"
 #include "r1cs/satisfy.h"
 
+#include "bench_util.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void check(cuzk_status status, const cuzk_error *err)
-{
-    if (status != CUZK_OK) {
-        fprintf(stderr, "bench_circuit: %s\n", err->text);
-        exit(1);
-    }
-}
 
 struct input {
     cuzk_registered_proof proof;

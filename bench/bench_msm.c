@@ -20,6 +20,8 @@
 #include "msm/msm_internal.h"
 #include "msm/msm_plan.h"
 
+#include "bench_util.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,14 +50,6 @@ static void *must(void *p)
         exit(1);
     }
     return p;
-}
-
-static void check(cuzk_status status, const cuzk_error *err)
-{
-    if (status != CUZK_OK) {
-        fprintf(stderr, "bench_msm: %s\n", err->text);
-        exit(1);
-    }
 }
 
 /* What is measured on: n bases and scalars of one group. */

@@ -11,28 +11,14 @@
 #include "filecoin/vanilla_pieces.h"
 #include "filecoin/vanilla_write.h"
 
+#include "bench_util.h"
+
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { RUNS = 3 };
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void check(cuzk_status status, const cuzk_error *err)
-{
-    if (status != CUZK_OK) {
-        fprintf(stderr, "bench_vanilla: %s\n", err->text);
-        exit(1);
-    }
-}
 
 static size_t heap_bytes(void)
 {

@@ -34,6 +34,11 @@ cuzk_status cuzk_request_proof(cuzk_registered_proof *out, const cuzk_filecoin_r
     if (r->porep == NULL) {
         return proof_of_fields(out, r, err);
     }
+    if (cuzk_request_has(r, CUZK_FIELD_REGISTERED_PROOF)) {
+        cuzk_registered_proof known; /* a number that is none is not one of a difference */
+        CUZK_TRY(cuzk_registered_proof_get(&known, r->kind, r->numbers[CUZK_FIELD_REGISTERED_PROOF],
+                                           err));
+    }
     *out = r->porep->proof;
     char name[CUZK_REGISTERED_NAME_MAX];
     CUZK_FAIL_IF(cuzk_request_has(r, CUZK_FIELD_REGISTERED_PROOF) &&

@@ -172,28 +172,32 @@ cuzk_status cuzk_filecoin_vkey_open_file(const cuzk_ctx *ctx, cuzk_vkey **vkey,
 
 /* ---- proving keys ---------------------------------------------------------------------------- */
 
-static cuzk_status open_key(const cuzk_ctx *ctx, cuzk_filecoin_key *key,
-                            const cuzk_filecoin_key_params *o, cuzk_error *err)
+/* Map the parameters and check whose they are. */
+static cuzk_status open_params(const cuzk_ctx *ctx, cuzk_filecoin_key *key, cuzk_params *file,
+                               const cuzk_filecoin_key_params *o, cuzk_error *err)
 {
     cuzk_vk vk = {0};
     CUZK_TRY(cuzk_input_open_file(&key->input, key->path, err));
     key->n_bytes = key->input.size;
     CUZK_FAIL_IF(key->n_bytes == 0, err, CUZK_E_TRUNCATED, "the file is empty");
-    cuzk_params file;
-    CUZK_TRY(cuzk_params_open(&file, key->input.data, key->input.size, err));
-    key->lg_domain = file.lg_domain;
-    CUZK_TRY(cuzk_params_vk(&vk, &file, ctx->pool, err));
+    CUZK_TRY(cuzk_params_open(file, key->input.data, key->input.size, err));
+    key->lg_domain = file->lg_domain;
+    CUZK_TRY(cuzk_params_vk(&vk, file, ctx->pool, err));
     cuzk_status status =
         check_vk(ctx, &key->is_published, &vk, &key->proof, o->allow_test_key, err);
     cuzk_vk_clear(&vk);
     CUZK_TRY(status);
-    CUZK_TRY(cuzk_api_test_key(file.is_test_key, o->allow_test_key, "key", err));
-    CUZK_TRY(cuzk_circuit_get(&key->shape, key->proof.kind, key->proof.sector, o->circuits_folder,
-                              &o->reporter, ctx->pool, err));
+    return cuzk_api_test_key(file->is_test_key, o->allow_test_key, "key", err);
+}
+
+/* Make the prover of the parameters and the circuit, which are there. */
+static cuzk_status open_prover(const cuzk_ctx *ctx, cuzk_filecoin_key *key, const cuzk_params *file,
+                               const cuzk_filecoin_key_params *o, cuzk_error *err)
+{
     cuzk_prover_params params = {.drop_mapped_pages = o->proves_once,
                                  .decode_late = o->proves_once,
                                  .drop_decoded_pages = o->proves_often};
-    CUZK_TRY(cuzk_prover_create_params(&key->prover, &file, key->shape, &params, ctx->pool, err));
+    CUZK_TRY(cuzk_prover_create_params(&key->prover, file, key->shape, &params, ctx->pool, err));
     if (o->proves_often) {
         cuzk_input_close(&key->input);
     }
@@ -213,9 +217,21 @@ cuzk_status cuzk_filecoin_key_make(const cuzk_ctx *ctx, cuzk_filecoin_key **out,
     }
     made->proof = *proof;
     made->path = copy;
-    cuzk_status status = open_key(ctx, made, params, err);
+    cuzk_params file;
+    cuzk_status status = open_params(ctx, made, &file, params, err);
+    bool has_params = status == CUZK_OK;
+    if (has_params) {
+        status = cuzk_circuit_get(&made->shape, proof->kind, proof->sector, params->circuits_folder,
+                                  &params->reporter, ctx->pool, err);
+    }
+    bool is_about_circuit = has_params && status != CUZK_OK;
+    if (status == CUZK_OK) {
+        status = open_prover(ctx, made, &file, params, err);
+    }
     if (status != CUZK_OK) {
-        cuzk_error_prefix(err, "reading parameters \"%s\"", path);
+        if (!is_about_circuit) {
+            cuzk_error_prefix(err, "reading parameters \"%s\"", path);
+        }
         cuzk_filecoin_key_close(made);
         return status;
     }

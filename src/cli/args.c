@@ -274,17 +274,17 @@ static int run(cuzk_cli_args *args, bool help)
         return cuzk_cli_usage(NULL, "no command given");
     }
     if (c == NULL) {
-        cuzk_cli_print_help();
+        cuzk_cli_print_help(args->json);
         return CUZK_EXIT_OK;
     }
     if (help) {
-        cuzk_cli_print_command_help(c);
+        cuzk_cli_print_command_help(c, args->json);
         return CUZK_EXIT_OK;
     }
     if (args->n_positional < c->n_args_min || args->n_positional > c->n_args_max) {
-        return cuzk_cli_usage(args, "%s arguments, expected: cuzk %s %s",
+        return cuzk_cli_usage(args, "%s arguments, expected: cuzk %s%s%s",
                               args->n_positional < c->n_args_min ? "too few" : "too many", c->name,
-                              c->args);
+                              c->args[0] != '\0' ? " " : "", c->args);
     }
     watch_inputs(args);
     args->result_elsewhere = c->result_elsewhere;

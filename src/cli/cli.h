@@ -84,9 +84,9 @@ const cuzk_cli_command *cuzk_cli_find_command_of_two(const char *first, const ch
 /** A usage error about a word that is no command, with the nearest one. Returns CUZK_EXIT_USAGE. */
 int cuzk_cli_unknown_command(const char *word);
 
-/** Print the general help / the help on one command to stdout. */
-void cuzk_cli_print_help(void);
-void cuzk_cli_print_command_help(const cuzk_cli_command *c);
+/** Print the general help / the help on one command to stdout, as text or as a JSON object. */
+void cuzk_cli_print_help(bool as_json);
+void cuzk_cli_print_command_help(const cuzk_cli_command *c, bool as_json);
 
 /** The word of a NULL-terminated list that is nearest to `word`, or NULL when none is near. */
 const char *cuzk_cli_nearest(const char *word, const char *const *list);

@@ -47,6 +47,7 @@ static void print_table(const cuzk_cli_args *args, const cuzk_ctx *ctx, const cu
     cuzk_cli_json json;
     if (args->json) {
         cuzk_cli_json_begin(&json);
+        cuzk_cli_json_bool(&json, "ok", true);
         cuzk_cli_json_text(&json, "key", args->positional[0]);
         cuzk_cli_json_text(&json, "curve", info->curve);
         cuzk_cli_json_number(&json, "constraints", info->n_constraints);

@@ -26,7 +26,13 @@ static int export_calldata(cuzk_cli_args *args)
         }
     }
     int code = CUZK_EXIT_OK;
-    if (status == CUZK_OK) {
+    if (status == CUZK_OK && args->json) {
+        cuzk_cli_json json;
+        cuzk_cli_json_begin(&json);
+        cuzk_cli_json_bool(&json, "ok", true);
+        cuzk_cli_json_text(&json, "calldata", text);
+        cuzk_cli_json_end(&json);
+    } else if (status == CUZK_OK) {
         printf("%s\n", text);
     } else {
         code = cuzk_cli_fail(args);
@@ -47,6 +53,15 @@ static int print_vkey(cuzk_cli_args *args, const cuzk_vkey *vkey, cuzk_form form
     }
     if (text == NULL || cuzk_vkey_write(vkey, text, n, form, &args->err) != CUZK_OK) {
         code = cuzk_cli_fail(args);
+    } else if (args->json) {
+        /* one line: no string of a key has a blank in it */
+        fputs("{\"ok\":true,\"verification_key\":", stdout);
+        for (const char *p = text; *p != '\0'; p++) {
+            if (*p != '\n' && *p != ' ') {
+                putchar(*p);
+            }
+        }
+        fputs("}\n", stdout);
     } else {
         /* text forms end in NUL */
         fwrite(text, 1, form == CUZK_FORM_BYTES ? n : n - 1, stdout);
@@ -67,6 +82,10 @@ static int export_vkey(cuzk_cli_args *args)
     if (args->n_positional == 3 && cuzk_cli_is_dash(args, args->positional[2])) {
         return CUZK_EXIT_USAGE;
     }
+    if (args->n_positional == 2 && form == CUZK_FORM_BYTES && args->json) {
+        return cuzk_cli_usage(args, "a key in the form bytes does not fit in JSON: give a FILE for "
+                                    "it");
+    }
     int code = CUZK_EXIT_OK;
     cuzk_ctx *ctx = cuzk_cli_ctx(args, &code);
     if (ctx == NULL) {
@@ -80,6 +99,12 @@ static int export_vkey(cuzk_cli_args *args)
         code = print_vkey(args, vkey, form);
     } else if (cuzk_vkey_write_file(vkey, args->positional[2], form, &args->err) != CUZK_OK) {
         code = cuzk_cli_fail(args);
+    } else if (args->json) {
+        cuzk_cli_json json;
+        cuzk_cli_json_begin(&json);
+        cuzk_cli_json_bool(&json, "ok", true);
+        cuzk_cli_json_text(&json, "verification_key", args->positional[2]);
+        cuzk_cli_json_end(&json);
     }
     cuzk_vkey_close(vkey);
     cuzk_ctx_destroy(ctx);

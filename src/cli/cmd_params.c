@@ -17,6 +17,7 @@ typedef struct {
     unsigned n_files, n_selected;
     uint64_t selected_bytes; /* of files whose size is known */
     bool has_failed;         /* a message has said so */
+    cuzk_error first;        /* what was wrong with the first bad file */
 } run;
 
 static cuzk_params_file_info info_at(const run *r, unsigned i)
@@ -106,6 +107,10 @@ static void print_json(const run *r, bool ok)
     cuzk_cli_json json;
     cuzk_cli_json_begin(&json);
     cuzk_cli_json_bool(&json, "ok", ok);
+    if (!ok) {
+        cuzk_cli_json_text(&json, "status", cuzk_status_name(r->first.status));
+        cuzk_cli_json_text(&json, "error", r->first.text);
+    }
     cuzk_cli_json_text(&json, "folder", cuzk_params_set_folder(r->set));
     cuzk_cli_json_open(&json, "files", '[');
     for (unsigned i = 0; i < r->n_files; i++) {
@@ -160,6 +165,9 @@ static int check_files(run *r)
         print_file(r, i, s == CUZK_E_MISMATCH && info_at(r, i).is_present ? "damaged" : state);
         if (s != CUZK_OK) {
             fprintf(stderr, "cuzk params: %s\n", r->args->err.text);
+            if (r->first.status == CUZK_OK) {
+                r->first = r->args->err;
+            }
             code = CUZK_EXIT_FAILED;
         }
     }

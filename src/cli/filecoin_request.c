@@ -34,6 +34,15 @@ void cuzk_cli_error_name(cuzk_cli_args *args, const char *path)
     snprintf(args->err.text, sizeof args->err.text, "\"%s\": %.900s", path, text);
 }
 
+/* A request that cannot be is a usage error, wherever its fields stand: on the command line or in
+ * the file that takes their place. */
+static void blame_usage(cuzk_cli_args *args)
+{
+    if (args->err.status == CUZK_E_FORMAT || args->err.status == CUZK_E_TRUNCATED) {
+        args->err.status = CUZK_E_ARGUMENT;
+    }
+}
+
 bool cuzk_cli_read_request(cuzk_cli_args *args, cuzk_filecoin_request *request, const char *path)
 {
     size_t n_bytes = 0;
@@ -45,6 +54,7 @@ bool cuzk_cli_read_request(cuzk_cli_args *args, cuzk_filecoin_request *request, 
     free(json);
     if (status != CUZK_OK) {
         cuzk_cli_error_name(args, path);
+        blame_usage(args);
     }
     return status == CUZK_OK;
 }
@@ -60,9 +70,7 @@ bool cuzk_cli_fill_request(cuzk_cli_args *args, cuzk_filecoin_request *request)
         char field[32];
         if (args->values[i] != NULL && option_field(field, sizeof field, options[i].name) &&
             cuzk_filecoin_request_set(request, field, args->values[i], &args->err) != CUZK_OK) {
-            if (args->err.status == CUZK_E_FORMAT) {
-                args->err.status = CUZK_E_ARGUMENT; /* it stands on the command line, in no file */
-            }
+            blame_usage(args);
             return false;
         }
     }

@@ -108,8 +108,47 @@ static void print_options(const cuzk_cli_option *options)
     }
 }
 
-void cuzk_cli_print_command_help(const cuzk_cli_command *c)
+/* Options as an array of objects. */
+static void json_options(cuzk_cli_json *json, const char *key, const cuzk_cli_option *options)
 {
+    cuzk_cli_json_open(json, key, '[');
+    for (const cuzk_cli_option *o = options; o != NULL && o->name != NULL; o++) {
+        cuzk_cli_json_open(json, NULL, '{');
+        cuzk_cli_json_text(json, "name", o->name);
+        if (o->alias != NULL) {
+            cuzk_cli_json_text(json, "alias", o->alias);
+        }
+        if (o->value != NULL) {
+            cuzk_cli_json_text(json, "value", o->value);
+        }
+        cuzk_cli_json_text(json, "help", o->help);
+        cuzk_cli_json_close(json, '}');
+    }
+    cuzk_cli_json_close(json, ']');
+}
+
+static void json_command(cuzk_cli_json *json, const cuzk_cli_command *c)
+{
+    cuzk_cli_json_text(json, "command", c->name);
+    cuzk_cli_json_text(json, "arguments", c->args);
+    cuzk_cli_json_text(json, "summary", c->summary);
+}
+
+void cuzk_cli_print_command_help(const cuzk_cli_command *c, bool as_json)
+{
+    if (as_json) {
+        cuzk_cli_json json;
+        cuzk_cli_json_begin(&json);
+        cuzk_cli_json_bool(&json, "ok", true);
+        json_command(&json, c);
+        if (c->details != NULL) {
+            cuzk_cli_json_text(&json, "details", c->details);
+        }
+        json_options(&json, "options", c->options);
+        json_options(&json, "common_options", cuzk_cli_common_options);
+        cuzk_cli_json_end(&json);
+        return;
+    }
     printf("usage: cuzk %s%s%s [options]\n\n%s\n", c->name, c->args[0] != '\0' ? " " : "", c->args,
            c->summary);
     if (c->details != NULL) {
@@ -121,9 +160,24 @@ void cuzk_cli_print_command_help(const cuzk_cli_command *c)
     printf("\nexit codes: 0 success, 1 invalid or failed, 2 usage\n");
 }
 
-void cuzk_cli_print_help(void)
+void cuzk_cli_print_help(bool as_json)
 {
     enum { WIDTH = 36 }; /* of the first column */
+    if (as_json) {
+        cuzk_cli_json json;
+        cuzk_cli_json_begin(&json);
+        cuzk_cli_json_bool(&json, "ok", true);
+        cuzk_cli_json_open(&json, "commands", '[');
+        for (const cuzk_cli_command *c = cuzk_cli_commands; c->name != NULL; c++) {
+            cuzk_cli_json_open(&json, NULL, '{');
+            json_command(&json, c);
+            cuzk_cli_json_close(&json, '}');
+        }
+        cuzk_cli_json_close(&json, ']');
+        json_options(&json, "common_options", cuzk_cli_common_options);
+        cuzk_cli_json_end(&json);
+        return;
+    }
     printf("usage: cuzk COMMAND [arguments] [options]\n\n"
            "Groth16 proofs on BN254 and BLS12-381 from circom and bellperson files.\n\n"
            "commands:\n");
@@ -145,7 +199,7 @@ void cuzk_cli_print_help(void)
 int cuzk_cli_help(cuzk_cli_args *args)
 {
     if (args->n_positional == 0) {
-        cuzk_cli_print_help();
+        cuzk_cli_print_help(args->json);
         return CUZK_EXIT_OK;
     }
     const char *first = args->positional[0];
@@ -162,6 +216,6 @@ int cuzk_cli_help(cuzk_cli_args *args)
         snprintf(word, sizeof word, "%.38s%s%.38s", first, second[0] != '\0' ? " " : "", second);
         return cuzk_cli_unknown_command(word);
     }
-    cuzk_cli_print_command_help(c);
+    cuzk_cli_print_command_help(c, args->json);
     return CUZK_EXIT_OK;
 }

@@ -210,6 +210,7 @@ int cuzk_cli_version(cuzk_cli_args *args)
     if (args->json) {
         cuzk_cli_json json;
         cuzk_cli_json_begin(&json);
+        cuzk_cli_json_bool(&json, "ok", true);
         cuzk_cli_json_text(&json, "version", cuzk_version());
         cuzk_cli_json_text(&json, "cpu", cuzk_ctx_cpu(ctx));
         cuzk_cli_json_number(&json, "threads", cuzk_ctx_n_threads(ctx));

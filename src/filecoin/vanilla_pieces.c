@@ -77,6 +77,9 @@ cuzk_status cuzk_vanilla_pieces_read(cuzk_vanilla_pieces *out, const uint8_t *da
     if (s == CUZK_OK) {
         s = cuzk_c1_text_finish(&text, err);
     }
+    if (s == CUZK_OK && n == 0) {
+        s = CUZK_FAIL(err, CUZK_E_FORMAT, "an array of no proof, expected one or more");
+    }
     *out = (cuzk_vanilla_pieces){r.spans, r.n, decoded};
     if (s != CUZK_OK) {
         cuzk_vanilla_pieces_clear(out);

@@ -105,7 +105,7 @@ def test_refused(cuzk):
     cuzk.fails(1, '"not-there.vk": No such file', "verify", kind, path, *options(fields), "--vk", "not-there.vk")
     del wrong["ticket"]
     cuzk.fails(2, "PoRep: the field ticket is missing", "verify", kind, path, *options(wrong), *vk(cuzk, kind))
-    cuzk.fails(1, ['x.json": line 1, column 2: a PoRep has no field "sectors"'], "verify", kind, path, "--request",
+    cuzk.fails(2, ['x.json": line 1, column 2: a PoRep has no field "sectors"'], "verify", kind, path, "--request",
                cuzk.write_json("x.json", {"sectors": []}))
     cuzk.fails(1, 'two.bin": the proof has 384 bytes, expected 192: 1 partition of 192', "verify", kind,
                cuzk.write("two.bin", read(path) * 2), *options(fields), *vk(cuzk, kind))
