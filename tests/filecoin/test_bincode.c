@@ -395,9 +395,9 @@ static void test_pieces(void **state)
     cuzk_error_clear(&err);
     free(many);
     static const uint8_t empty[] = " [ ] ";
-    assert_int_equal(cuzk_vanilla_pieces_read(&read, empty, 5, &err), CUZK_OK);
-    assert_int_equal(read.n, 0);
-    cuzk_vanilla_pieces_clear(&read);
+    assert_int_equal(cuzk_vanilla_pieces_read(&read, empty, 5, &err), CUZK_E_FORMAT);
+    assert_non_null(strstr(err.text, "an array of no proof"));
+    assert_null(read.spans);
     free(written);
     cuzk_post_vanilla_clear(&v);
     free_pieces(&p);
