@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Circom circuits through the engine's table, and the registry of their keys. */
+#include "work_memory.h"
 #include "work_test.h"
 
 #include "cuzk/v1/circom.pb-c.h"
@@ -240,6 +241,75 @@ static void test_wrong_witness(void **state)
     cuzk_circom_work_destroy(circom);
 }
 
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+static void measure(const char *fixture)
+{
+    char path[128];
+    bool was;
+    cuzk_task *task = NULL;
+    cuzk_task_info info;
+    cuzk_resident *resident = NULL;
+    cuzk_unit_witness *witness = NULL;
+    cuzk_pending *pending = NULL;
+    uint64_t bytes;
+    uint8_t proof[CUZK_UNIT_PROOF_MAX];
+    size_t n_bytes;
+    work_caller c;
+    cuzk_ctx_options options = CUZK_CTX_OPTIONS_INIT;
+    work_caller_init(&c, 0);
+    options.n_threads = 2;
+    assert_ok(cuzk_ctx_create(&ctx, &options, &err)); /* threads of the parent are not here */
+    cuzk_circom_work *circom = open_work(true);
+    const cuzk_work *work = cuzk_circom_work_table(circom);
+    assert_ok(cuzk_circom_register(circom, &was, NULL, "large", "large.zkey", &err));
+    snprintf(path, sizeof path, "%s/witness.wtns", fixture);
+    cuzk_fixture w = cuzk_test_fixture(path);
+    uint64_t before = memory_now("VmRSS");
+    memory_reset_peak();
+    assert_ok(decode(work, &task, &info, "large", w.data, (size_t)w.size));
+    /* what the engine reserves while it decodes, and the request that is packed here */
+    memory_hold("large", "decoding", memory_now("VmHWM") - before, 3 * w.size + (1 << 20), 4 << 20);
+    assert_true(info.task_bytes < w.size + (128 << 10));
+    before = memory_now("VmRSS");
+    memory_reset_peak();
+    assert_ok(work->resident_load(work->user, &resident, &bytes, info.circuit, true, &err));
+    memory_hold("large", "resident", memory_now("VmHWM") - before, info.resident_bytes, 2 << 20);
+    before = memory_now("VmRSS");
+    memory_reset_peak();
+    assert_ok(work->witness(work->user, &witness, task, resident, &c.call, &err));
+    assert_ok(work->prove_start(work->user, &pending, task, resident, witness, &c.call, &err));
+    assert_ok(
+        work->prove_finish(work->user, proof, &n_bytes, pending, task, resident, &c.call, &err));
+    memory_hold("large", "proof", memory_now("VmHWM") - before,
+                info.host_bytes + info.witness_bytes, 8 << 20);
+    assert_ok(work->verify(work->user, task, resident, proof, n_bytes, &c.call, &err));
+    _exit(0);
+}
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    static const char *const fixtures[] = {"circom/bn254/eddsa_poseidon", "circom/bn254/merkle20",
+                                           "circom/bls12381/merkle20"};
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    print_message("skipped: a sanitizer's memory is not the program's\n");
+    skip();
+#endif
+    for (unsigned i = 0; i < sizeof fixtures / sizeof fixtures[0]; i++) {
+        char key[128];
+        snprintf(key, sizeof key, "%s/circuit.zkey", fixtures[i]);
+        if (!cuzk_test_fixture_exists(key)) {
+            print_message("skipped: no fixture %s\n", key);
+            continue;
+        }
+        put_file(folder, "large.zkey", key);
+        if (memory_child()) {
+            measure(fixtures[i]);
+        }
+    }
+}
+
 /* ---- the registry ---------------------------------------------------------------------------- */
 
 static void expect_list(cuzk_circom_work *circom, const char *const *names, unsigned n_names)
@@ -319,8 +389,8 @@ static void test_registry(void **state)
                  "is not in the circuits folder");
     assert_fails(cuzk_circom_register(circom, &was, NULL, "x", "none.zkey", &err), CUZK_E_FILE,
                  "No such file");
-    assert_fails(cuzk_circom_register(circom, &was, NULL, "x", "circuits.txt", &err),
-                 CUZK_E_FORMAT, "expected a zkey file");
+    assert_fails(cuzk_circom_register(circom, &was, NULL, "x", "circuits.txt", &err), CUZK_E_FORMAT,
+                 "expected a zkey file");
 
     /* two more, one of them loses its file and another its content: what is left is there after a
      * restart, in order */
@@ -445,10 +515,9 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_proofs),
-        cmocka_unit_test(test_wrong_witness),
-        cmocka_unit_test(test_registry),
-        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_proofs),   cmocka_unit_test(test_wrong_witness),
+        cmocka_unit_test(test_registry), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests_name("circom_work", tests, open_folder, close_folder);
 }
