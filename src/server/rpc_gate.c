@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The gate in front of receiving (rpc_gate.h). */
+#include "server/rpc_gate.h"
+
+#include "base/clock.h"
+#include "server/rpc_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCAN_MAX = 256 }; /* calls in line that are looked at for one that may start */
+
+typedef struct {
+    cuzk_gate_seat *first, *last;
+} seats;
+
+typedef struct {
+    seats waiting, receiving; /* oldest first */
+    unsigned n_waiting, n_receiving;
+    uint64_t patience_ns;
+} lane;
+
+struct cuzk_gate {
+    cuzk_engine *engine;
+    uint64_t max_message;
+    unsigned small_places;
+    pthread_mutex_t lock; /* guards what follows, and waits (rpc_wait.c) */
+    unsigned refs;
+    lane lanes[CUZK_GATE_LANES];
+    uint64_t pool, charged; /* of the payload lane: bytes held from the engine; of them in use */
+    unsigned n_asked, n_refused; /* reservations: not answered yet; that will never be */
+    bool is_closed;
+};
+
+static void append(seats *list, cuzk_gate_seat *seat)
+{
+    seat->next = NULL;
+    seat->previous = list->last;
+    *(list->last != NULL ? &list->last->next : &list->first) = seat;
+    list->last = seat;
+}
+
+static void unlink_seat(seats *list, cuzk_gate_seat *seat)
+{
+    *(seat->previous != NULL ? &seat->previous->next : &list->first) = seat->next;
+    *(seat->next != NULL ? &seat->next->previous : &list->last) = seat->previous;
+    seat->previous = seat->next = NULL;
+}
+
+static bool is_receiving(const lane *l, const char *peer)
+{
+    for (const cuzk_gate_seat *s = l->receiving.first; s != NULL; s = s->next) {
+        if (strcmp(s->peer, peer) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The next call of a lane that may start, or NULL. Lock held. */
+static cuzk_gate_seat *choose(const cuzk_gate *gate, const lane *l)
+{
+    if (l->waiting.first == NULL || gate->is_closed) {
+        return NULL;
+    }
+    if (l == &gate->lanes[CUZK_GATE_SMALL]) {
+        return l->n_receiving < gate->small_places ? l->waiting.first : NULL;
+    }
+    uint64_t places = gate->pool / gate->max_message;
+    uint64_t left =
+        gate->charged < gate->pool ? (gate->pool - gate->charged) / gate->max_message : 0;
+    if (left == 0) {
+        return NULL;
+    }
+    if (left > places / 4) {
+        return l->waiting.first;
+    }
+    unsigned n = 0;
+    for (cuzk_gate_seat *s = l->waiting.first; s != NULL && n < SCAN_MAX; s = s->next, n++) {
+        if (!is_receiving(l, s->peer)) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+/* Start all that may start. Takes the lock. */
+static void pump(cuzk_gate *gate)
+{
+    for (;;) {
+        cuzk_gate_seat *seat = NULL;
+        pthread_mutex_lock(&gate->lock);
+        for (int k = 0; k < CUZK_GATE_LANES && seat == NULL; k++) {
+            lane *l = &gate->lanes[k];
+            seat = choose(gate, l);
+            if (seat != NULL) {
+                unlink_seat(&l->waiting, seat);
+                l->n_waiting--;
+                append(&l->receiving, seat);
+                l->n_receiving++;
+                seat->state = CUZK_SEAT_RECEIVING;
+                seat->since_ns = cuzk_now_ns();
+                seat->charge = k == CUZK_GATE_PAYLOAD ? gate->max_message : 0;
+                gate->charged += seat->charge;
+            }
+        }
+        pthread_mutex_unlock(&gate->lock);
+        if (seat == NULL) {
+            return;
+        }
+        cuzk_call_receive_now(seat->call);
+    }
+}
+
+static void on_reserved(void *user, cuzk_status status, const char *error)
+{
+    (void)error;
+    cuzk_gate *gate = user;
+    pthread_mutex_lock(&gate->lock);
+    gate->n_asked--;
+    bool give_back = status == CUZK_OK && gate->is_closed;
+    if (status != CUZK_OK) {
+        gate->n_refused++;
+    } else if (!gate->is_closed) {
+        gate->pool += gate->max_message;
+    }
+    pthread_mutex_unlock(&gate->lock);
+    if (give_back) {
+        cuzk_engine_release(gate->engine, gate->max_message);
+    } else {
+        pump(gate);
+    }
+    cuzk_gate_unref(gate);
+}
+
+cuzk_status cuzk_gate_create(cuzk_gate **out, const cuzk_gate_options *options, cuzk_error *err)
+{
+    cuzk_gate *gate = calloc(1, sizeof *gate);
+    CUZK_FAIL_IF(gate == NULL, err, CUZK_E_MEMORY, "out of memory");
+    gate->engine = options->engine;
+    gate->max_message = options->max_message;
+    gate->small_places = options->small_places;
+    for (int k = 0; k < CUZK_GATE_LANES; k++) {
+        gate->lanes[k].patience_ns = options->patience_ns[k];
+    }
+    pthread_mutex_init(&gate->lock, NULL);
+    gate->refs = 1 + options->n_places;
+    gate->n_asked = options->n_places;
+    for (unsigned i = 0; i < options->n_places; i++) {
+        cuzk_engine_reserve(gate->engine, gate->max_message, on_reserved, gate);
+    }
+    *out = gate;
+    return CUZK_OK;
+}
+
+void cuzk_gate_ref(cuzk_gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    gate->refs++;
+    pthread_mutex_unlock(&gate->lock);
+}
+
+void cuzk_gate_unref(cuzk_gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    bool last = --gate->refs == 0;
+    pthread_mutex_unlock(&gate->lock);
+    if (last) {
+        pthread_mutex_destroy(&gate->lock);
+        free(gate);
+    }
+}
+
+void cuzk_gate_close(cuzk_gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    uint64_t pool = gate->is_closed ? 0 : gate->pool;
+    gate->is_closed = true;
+    pthread_mutex_unlock(&gate->lock);
+    /* piece by piece, as they were reserved */
+    for (; pool > 0; pool -= gate->max_message) {
+        cuzk_engine_release(gate->engine, gate->max_message);
+    }
+}
+
+bool cuzk_gate_enter(cuzk_gate *gate, cuzk_gate_seat *seat)
+{
+    pthread_mutex_lock(&gate->lock);
+    bool never = seat->lane == CUZK_GATE_PAYLOAD && gate->pool == 0 && gate->n_asked == 0;
+    if (!never) {
+        lane *l = &gate->lanes[seat->lane];
+        append(&l->waiting, seat);
+        l->n_waiting++;
+        seat->state = CUZK_SEAT_WAITING;
+    }
+    pthread_mutex_unlock(&gate->lock);
+    if (!never) {
+        pump(gate);
+    }
+    return !never;
+}
+
+uint64_t cuzk_gate_received(cuzk_gate *gate, cuzk_gate_seat *seat, uint64_t size)
+{
+    pthread_mutex_lock(&gate->lock);
+    lane *l = &gate->lanes[seat->lane];
+    unlink_seat(&l->receiving, seat);
+    l->n_receiving--;
+    seat->state = CUZK_SEAT_NONE;
+    uint64_t keeps = size < seat->charge ? size : seat->charge;
+    gate->charged -= seat->charge - keeps;
+    seat->charge = 0;
+    bool is_awaited = l->n_waiting > 0;
+    pthread_mutex_unlock(&gate->lock);
+    if (is_awaited) {
+        pump(gate);
+    }
+    return keeps;
+}
+
+void cuzk_gate_return(cuzk_gate *gate, uint64_t charge)
+{
+    if (charge == 0) {
+        return;
+    }
+    pthread_mutex_lock(&gate->lock);
+    gate->charged -= charge;
+    bool is_awaited = gate->lanes[CUZK_GATE_PAYLOAD].n_waiting > 0;
+    pthread_mutex_unlock(&gate->lock);
+    if (is_awaited) {
+        pump(gate);
+    }
+}
+
+uint64_t cuzk_gate_hand_over(cuzk_gate *gate, uint64_t charge)
+{
+    pthread_mutex_lock(&gate->lock);
+    bool gives = !gate->is_closed && gate->pool >= gate->max_message &&
+                 gate->pool - gate->max_message >= gate->charged - charge;
+    if (gives) {
+        gate->pool -= gate->max_message;
+        gate->charged -= charge;
+        gate->n_asked++;
+        gate->refs++;
+    }
+    pthread_mutex_unlock(&gate->lock);
+    if (!gives) {
+        return 0;
+    }
+    cuzk_engine_reserve(gate->engine, gate->max_message, on_reserved, gate);
+    return gate->max_message;
+}
+
+bool cuzk_gate_forget(cuzk_gate *gate, cuzk_gate_seat *seat)
+{
+    pthread_mutex_lock(&gate->lock);
+    bool is_waiting = seat->state == CUZK_SEAT_WAITING;
+    if (is_waiting) {
+        lane *l = &gate->lanes[seat->lane];
+        unlink_seat(&l->waiting, seat);
+        l->n_waiting--;
+        seat->state = CUZK_SEAT_NONE;
+    }
+    pthread_mutex_unlock(&gate->lock);
+    return is_waiting;
+}
+
+void cuzk_gate_tick(cuzk_gate *gate, uint64_t now_ns)
+{
+    for (int k = 0; k < CUZK_GATE_LANES; k++) {
+        struct cuzk_call *call = NULL;
+        pthread_mutex_lock(&gate->lock);
+        lane *l = &gate->lanes[k];
+        cuzk_gate_seat *oldest = l->receiving.first;
+        if (l->n_waiting > 0 && oldest != NULL && oldest->since_ns + l->patience_ns < now_ns) {
+            /* to the end, so that it is not chosen again while its stream is being closed */
+            unlink_seat(&l->receiving, oldest);
+            append(&l->receiving, oldest);
+            oldest->since_ns = now_ns;
+            call = oldest->call;
+            cuzk_call_ref(call);
+        }
+        pthread_mutex_unlock(&gate->lock);
+        if (call != NULL) {
+            cuzk_call_too_slow(call);
+            cuzk_call_unref(call);
+        }
+    }
+}
+
+void cuzk_gate_look(cuzk_gate *gate, unsigned *receiving, unsigned *waiting, uint64_t *bytes)
+{
+    pthread_mutex_lock(&gate->lock);
+    *receiving = gate->lanes[CUZK_GATE_PAYLOAD].n_receiving;
+    *waiting = gate->lanes[CUZK_GATE_PAYLOAD].n_waiting;
+    *bytes = gate->pool;
+    pthread_mutex_unlock(&gate->lock);
+}
+
+pthread_mutex_t *cuzk_gate_lock(cuzk_gate *gate)
+{
+    return &gate->lock;
+}

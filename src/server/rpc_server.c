@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Making, running and ending the gRPC server. */
+#include "server/rpc_internal.h"
+
+#include <grpc/compression.h>
+#include <grpc/support/log.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EXPECTED_CALLS = 16, /* asked for at once, of a method and listener */
+    TICK_MS = 100,
+    LOOKAHEAD_BYTES = 32 << 10, /* of a stream that nobody reads yet */
+    SMALL_RECEIVES = 64,
+    KEEPALIVE_MS = 60000,
+    KEEPALIVE_WAIT_MS = 20000,
+    PING_INTERVAL_MS = 10000, /* clients that ping more often are told to stop */
+    PING_STRIKES = 5,
+    IDLE_MS = 3600000, /* connections without calls are closed after this; clients open new ones */
+    HANDSHAKE_MS = 10000
+};
+
+static const uint64_t second = 1000000000;
+
+/* gRPC has one function for what it wants to say, for the whole process. */
+static _Atomic(cuzk_logger *) grpc_log;
+
+static void log_grpc(gpr_log_func_args *args)
+{
+    /* gRPC's errors are mostly what peers do: somebody else's mistake, not this server's */
+    cuzk_log_level level =
+        args->severity == GPR_LOG_SEVERITY_ERROR ? CUZK_LOG_WARN : CUZK_LOG_DEBUG;
+    CUZK_LOG(atomic_load_explicit(&grpc_log, memory_order_acquire), level, "gRPC says",
+             CUZK_LOG_S("text", args->message));
+}
+
+static uint64_t or_default(uint64_t value, uint64_t otherwise)
+{
+    return value != 0 ? value : otherwise;
+}
+
+static cuzk_status set_options(cuzk_rpc *rpc, const cuzk_rpc_options *options, cuzk_error *err)
+{
+    cuzk_rpc_options *o = &rpc->options;
+    *o = *options;
+    o->socket_mode = options->socket_mode != 0 ? options->socket_mode : 0660;
+    o->max_message = or_default(options->max_message, (uint64_t)256 << 20);
+    o->max_receives = (unsigned)or_default(options->max_receives, 16);
+    o->receive_ns = or_default(options->receive_ns, 20 * second);
+    o->max_connections = (unsigned)or_default(options->max_connections, 1024);
+    o->max_streams = (unsigned)or_default(options->max_streams, 1000);
+    o->max_calls = (unsigned)or_default(options->max_calls, 20000);
+    o->n_threads = (unsigned)or_default(options->n_threads, 2);
+    o->last_proof_kind = (unsigned)or_default(options->last_proof_kind, 4);
+    CUZK_FAIL_IF(o->max_message > INT_MAX, err, CUZK_E_ARGUMENT,
+                 "messages of %llu bytes: at most %d are possible",
+                 (unsigned long long)o->max_message, INT_MAX);
+    CUZK_FAIL_IF(o->n_threads > sizeof rpc->threads / sizeof *rpc->threads, err, CUZK_E_ARGUMENT,
+                 "%u threads: at most %zu are possible", o->n_threads,
+                 sizeof rpc->threads / sizeof *rpc->threads);
+    CUZK_FAIL_IF(o->last_proof_kind >= CUZK_KINDS_MAX || o->circom_kind >= CUZK_KINDS_MAX, err,
+                 CUZK_E_ARGUMENT, "there are no more than %d kinds", CUZK_KINDS_MAX);
+    unsigned n = o->n_listen + o->n_listen_fds;
+    CUZK_FAIL_IF(n == 0 || n > CUZK_RPC_LISTEN_MAX, err, CUZK_E_ARGUMENT,
+                 "%u addresses to listen on, expected 1 to %d", n, CUZK_RPC_LISTEN_MAX);
+    memcpy(rpc->kinds, options->kinds, sizeof rpc->kinds);
+    if (options->circuits != NULL) {
+        rpc->circuits = *options->circuits;
+        o->circuits = &rpc->circuits;
+    }
+
+    uint64_t largest = cuzk_engine_payload_max(o->engine);
+    if (largest < o->max_message) {
+        CUZK_LOG(o->log, CUZK_LOG_WARN, "the memory budget has no room for the largest message",
+                 CUZK_LOG_U("max_message", o->max_message), CUZK_LOG_U("taken", largest));
+        o->max_message = largest;
+    }
+    CUZK_FAIL_IF(o->max_message == 0, err, CUZK_E_MEMORY,
+                 "the memory budget has no room for any message");
+    uint64_t fit = largest / o->max_message;
+    o->max_receives = o->max_receives < fit ? o->max_receives : (unsigned)fit;
+    return CUZK_OK;
+}
+
+static void set_methods(cuzk_rpc *rpc)
+{
+    const cuzk_method *services[] = {
+        cuzk_rpc_prove_methods(), cuzk_rpc_admin_methods(), cuzk_rpc_health_methods(),
+        rpc->options.no_reflection ? NULL : cuzk_rpc_reflect_methods()};
+    for (size_t s = 0; s < sizeof services / sizeof *services; s++) {
+        for (const cuzk_method *m = services[s]; m != NULL && m->path != NULL; m++) {
+            rpc->methods[rpc->n_methods++] = m;
+        }
+    }
+}
+
+static grpc_arg int_arg(const char *key, int value)
+{
+    return (grpc_arg){.type = GRPC_ARG_INTEGER, .key = (char *)key, .value.integer = value};
+}
+
+static grpc_server *make_server(const cuzk_rpc_options *o)
+{
+    grpc_arg args[] = {
+        int_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, (int)o->max_message),
+        int_arg(GRPC_ARG_MAX_CONCURRENT_STREAMS, (int)o->max_streams),
+        int_arg(GRPC_ARG_ALLOW_REUSEPORT, 0), /* two servers on one port must not both start */
+        /* a fixed window for what nobody reads yet; it opens to a megabyte for what is read */
+        int_arg(GRPC_ARG_HTTP2_BDP_PROBE, 0),
+        int_arg(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, LOOKAHEAD_BYTES),
+        int_arg(GRPC_ARG_KEEPALIVE_TIME_MS, KEEPALIVE_MS),
+        int_arg(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEPALIVE_WAIT_MS),
+        int_arg(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1),
+        int_arg(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, PING_INTERVAL_MS),
+        int_arg(GRPC_ARG_HTTP2_MAX_PING_STRIKES, PING_STRIKES),
+        int_arg(GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MS),
+        int_arg(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS),
+        int_arg(GRPC_ARG_ENABLE_CHANNELZ, 0),
+        /* a small compressed message could be a large one: none is taken */
+        int_arg(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1 << GRPC_COMPRESS_NONE),
+        int_arg(GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0),
+    };
+    grpc_channel_args all = {sizeof args / sizeof *args, args};
+    return grpc_server_create(&all, NULL);
+}
+
+static void on_shutdown(void *owner, bool ok)
+{
+    (void)ok;
+    cuzk_rpc *rpc = ((cuzk_listener *)owner)->rpc;
+    pthread_mutex_lock(&rpc->lock);
+    rpc->n_shutting--;
+    pthread_cond_broadcast(&rpc->changed);
+    pthread_mutex_unlock(&rpc->lock);
+}
+
+static cuzk_status open_listener(cuzk_rpc *rpc, const char *text, int fd, cuzk_error *err)
+{
+    cuzk_listener *listener = &rpc->listeners[rpc->n_listeners++];
+    listener->rpc = rpc;
+    listener->fd = -1;
+    listener->on_shutdown = (cuzk_event_tag){on_shutdown, listener};
+    listener->server = make_server(&rpc->options);
+    for (unsigned i = 0; i < rpc->n_methods; i++) {
+        listener->registered[i] = grpc_server_register_method(
+            listener->server, rpc->methods[i]->path, NULL, GRPC_SRM_PAYLOAD_NONE, 0);
+        CUZK_FAIL_IF(listener->registered[i] == NULL, err, CUZK_E_INTERNAL,
+                     "gRPC refused method %s", rpc->methods[i]->path);
+    }
+    grpc_server_register_completion_queue(listener->server, rpc->queue, NULL);
+    return cuzk_listener_open(listener, rpc, text, fd, err);
+}
+
+/* False: the queue has ended. */
+static bool serve_one(cuzk_rpc *rpc)
+{
+    grpc_event event =
+        grpc_completion_queue_next(rpc->queue, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
+    if (event.type == GRPC_OP_COMPLETE) {
+        cuzk_event_tag *tag = event.tag;
+        tag->run(tag->owner, event.success != 0);
+    }
+    return event.type != GRPC_QUEUE_SHUTDOWN;
+}
+
+static void *serve(void *argument)
+{
+    while (serve_one(argument)) {
+    }
+    return NULL;
+}
+
+static void *tick(void *argument)
+{
+    cuzk_rpc *rpc = argument;
+    pthread_mutex_lock(&rpc->lock);
+    while (!rpc->ticker_ends) {
+        pthread_mutex_unlock(&rpc->lock);
+        cuzk_rpc_health_tick(rpc);
+        cuzk_gate_tick(rpc->gate, cuzk_now_ns());
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += TICK_MS * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000L;
+        until.tv_nsec %= 1000000000L;
+        pthread_mutex_lock(&rpc->lock);
+        while (!rpc->ticker_ends && pthread_cond_timedwait(&rpc->ticks, &rpc->lock, &until) == 0) {
+        }
+    }
+    pthread_mutex_unlock(&rpc->lock);
+    return NULL;
+}
+
+static cuzk_status start(cuzk_rpc *rpc, const cuzk_rpc_options *options, cuzk_error *err)
+{
+    CUZK_TRY(set_options(rpc, options, err));
+    set_methods(rpc);
+    CUZK_TRY(cuzk_rights_create(&rpc->rights, options, err));
+    CUZK_TRY(cuzk_tls_create(&rpc->tls, options, err));
+    for (unsigned i = 0; i < options->n_listen; i++) {
+        CUZK_TRY(open_listener(rpc, options->listen[i], -1, err));
+    }
+    for (unsigned i = 0; i < options->n_listen_fds; i++) {
+        CUZK_TRY(open_listener(rpc, NULL, options->listen_fds[i], err));
+    }
+    cuzk_gate_options gate = {
+        .engine = options->engine,
+        .max_message = rpc->options.max_message,
+        .n_places = rpc->options.max_receives,
+        .patience_ns = {rpc->options.receive_ns, second},
+        .small_places = SMALL_RECEIVES,
+    };
+    CUZK_TRY(cuzk_gate_create(&rpc->gate, &gate, err));
+    CUZK_TRY(cuzk_rpc_helpers_start(rpc, err));
+    rpc->has_ticker = pthread_create(&rpc->ticker, NULL, tick, rpc) == 0;
+    CUZK_FAIL_IF(!rpc->has_ticker, err, CUZK_E_MEMORY, "a thread cannot be started");
+    for (unsigned i = 0; i < rpc->options.n_threads; i++) {
+        CUZK_FAIL_IF(pthread_create(&rpc->threads[i], NULL, serve, rpc) != 0, err, CUZK_E_MEMORY,
+                     "a thread cannot be started");
+        rpc->n_threads++;
+    }
+    for (unsigned i = 0; i < rpc->n_listeners; i++) {
+        grpc_server_start(rpc->listeners[i].server);
+        for (unsigned m = 0; m <= rpc->n_methods; m++) {
+            cuzk_call_expect(&rpc->listeners[i], m, EXPECTED_CALLS);
+        }
+    }
+    return cuzk_acceptor_start(rpc, err);
+}
+
+cuzk_status cuzk_rpc_create(cuzk_rpc **out, const cuzk_rpc_options *options, cuzk_error *err)
+{
+    cuzk_rpc *rpc = calloc(1, sizeof *rpc);
+    CUZK_FAIL_IF(rpc == NULL, err, CUZK_E_MEMORY, "out of memory");
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&rpc->changed, &monotonic);
+    pthread_cond_init(&rpc->ticks, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&rpc->lock, NULL);
+    rpc->options.log = options->log;
+    atomic_store_explicit(&grpc_log, options->log, memory_order_release);
+    gpr_set_log_function(log_grpc);
+    grpc_init();
+    rpc->queue = grpc_completion_queue_create_for_next(NULL);
+    cuzk_status status = start(rpc, options, err);
+    if (status != CUZK_OK) {
+        cuzk_error_prefix(err, "gRPC server");
+        cuzk_rpc_destroy(rpc);
+        return status;
+    }
+    for (unsigned i = 0; i < rpc->n_listeners; i++) {
+        CUZK_LOG(options->log, CUZK_LOG_INFO, "serving gRPC",
+                 CUZK_LOG_S("address", rpc->listeners[i].address),
+                 CUZK_LOG_S("tls", rpc->tls != NULL && !rpc->listeners[i].is_local ? "yes" : "no"));
+    }
+    *out = rpc;
+    return CUZK_OK;
+}
+
+const char *cuzk_rpc_address(const cuzk_rpc *rpc, unsigned index)
+{
+    return index < rpc->n_listeners ? rpc->listeners[index].address : NULL;
+}
+
+cuzk_status cuzk_rpc_reload_files(cuzk_rpc *rpc, const char *token_file,
+                                  const char *admin_token_file, cuzk_error *err)
+{
+    if (rpc->tls != NULL) {
+        CUZK_TRY(cuzk_tls_reload(rpc->tls, err));
+    }
+    return cuzk_rights_reload(rpc->rights, token_file, admin_token_file, err);
+}
+
+void cuzk_rpc_stop(cuzk_rpc *rpc)
+{
+    pthread_mutex_lock(&rpc->lock);
+    bool is_first = !rpc->was_stopped;
+    rpc->was_stopped = true;
+    pthread_mutex_unlock(&rpc->lock);
+    if (!is_first) {
+        return;
+    }
+    atomic_store_explicit(&rpc->is_stopping, true, memory_order_release);
+    cuzk_acceptor_stop(rpc);
+    for (unsigned i = 0; i < rpc->n_listeners; i++) {
+        cuzk_listener *listener = &rpc->listeners[i];
+        cuzk_listener_close(listener);
+        if (listener->server != NULL) {
+            pthread_mutex_lock(&rpc->lock);
+            rpc->n_shutting++;
+            pthread_mutex_unlock(&rpc->lock);
+            grpc_server_shutdown_and_notify(listener->server, rpc->queue, &listener->on_shutdown);
+        }
+    }
+    while (rpc->n_threads == 0 && rpc->n_shutting > 0) {
+        serve_one(rpc); /* a start that failed: nobody else does */
+    }
+}
+
+/* Wait until no call is open, or the deadline. Lock held. */
+static void wait_for_calls(cuzk_rpc *rpc, uint64_t deadline_ns)
+{
+    struct timespec until = {(time_t)(deadline_ns / second), (long)(deadline_ns % second)};
+    while ((rpc->n_calls > 0 || rpc->n_shutting > 0) && cuzk_now_ns() < deadline_ns) {
+        pthread_cond_timedwait(&rpc->changed, &rpc->lock, &until);
+    }
+}
+
+/* Refuse handlers from now on, and wait for those under way. Lock held. */
+static void refuse(cuzk_rpc *rpc)
+{
+    rpc->is_refusing = true;
+    while (rpc->n_handling > 0) {
+        pthread_cond_wait(&rpc->changed, &rpc->lock);
+    }
+}
+
+/* Calls that are still open are answered. Nothing else uses the engine now. Lock held. */
+static void turn_away_all(cuzk_rpc *rpc)
+{
+    unsigned n = 0, n_max = rpc->n_calls;
+    cuzk_call **calls = malloc(n_max * sizeof *calls);
+    for (cuzk_call *call = rpc->calls; calls != NULL && call != NULL && n < n_max;
+         call = call->next) {
+        if (cuzk_call_ref_live(call)) {
+            calls[n++] = call;
+        }
+    }
+    pthread_mutex_unlock(&rpc->lock);
+    for (unsigned i = 0; i < n; i++) {
+        cuzk_call_turn_away(calls[i]);
+        cuzk_call_unref(calls[i]);
+    }
+    free(calls);
+    pthread_mutex_lock(&rpc->lock);
+}
+
+bool cuzk_rpc_drain(cuzk_rpc *rpc, uint64_t deadline_ns)
+{
+    cuzk_rpc_stop(rpc);
+    pthread_mutex_lock(&rpc->lock);
+    wait_for_calls(rpc, deadline_ns);
+    bool in_time = rpc->n_calls == 0;
+    refuse(rpc);
+    turn_away_all(rpc);
+    /* answers are on their way; who does not read them is cut off */
+    wait_for_calls(rpc, cuzk_now_ns() + second);
+    pthread_mutex_unlock(&rpc->lock);
+    for (unsigned i = 0; i < rpc->n_listeners; i++) {
+        if (rpc->listeners[i].server != NULL) {
+            grpc_server_cancel_all_calls(rpc->listeners[i].server);
+        }
+    }
+    return in_time;
+}
+
+void cuzk_rpc_destroy(cuzk_rpc *rpc)
+{
+    if (rpc == NULL) {
+        return;
+    }
+    cuzk_rpc_drain(rpc, 0);
+    if (rpc->gate != NULL) {
+        cuzk_gate_close(rpc->gate);
+    }
+    cuzk_rpc_helpers_stop(rpc);
+    pthread_mutex_lock(&rpc->lock);
+    while (rpc->n_threads > 0 && (rpc->n_shutting > 0 || rpc->n_calls > 0)) {
+        pthread_cond_wait(&rpc->changed, &rpc->lock);
+    }
+    rpc->ticker_ends = true;
+    pthread_cond_broadcast(&rpc->ticks);
+    pthread_mutex_unlock(&rpc->lock);
+    if (rpc->has_ticker) {
+        pthread_join(rpc->ticker, NULL);
+    }
+    for (unsigned i = 0; i < rpc->n_listeners; i++) {
+        cuzk_listener_close(&rpc->listeners[i]);
+        if (rpc->listeners[i].server != NULL) {
+            grpc_server_destroy(rpc->listeners[i].server);
+        }
+    }
+    grpc_completion_queue_shutdown(rpc->queue);
+    for (unsigned i = 0; i < rpc->n_threads; i++) {
+        pthread_join(rpc->threads[i], NULL);
+    }
+    if (rpc->n_threads == 0) {
+        serve(rpc); /* what there was to come of a start that failed */
+    }
+    grpc_completion_queue_destroy(rpc->queue);
+    cuzk_acceptor_destroy(rpc);
+    cuzk_tls_destroy(rpc->tls);
+    cuzk_rights_destroy(rpc->rights);
+    if (rpc->gate != NULL) {
+        cuzk_gate_unref(rpc->gate);
+    }
+    grpc_shutdown();
+    atomic_store_explicit(&grpc_log, NULL, memory_order_release);
+    pthread_cond_destroy(&rpc->ticks);
+    pthread_cond_destroy(&rpc->changed);
+    pthread_mutex_destroy(&rpc->lock);
+    free(rpc);
+}
+
+void cuzk_rpc_look(cuzk_rpc *rpc, cuzk_rpc_view *view)
+{
+    memset(view, 0, sizeof *view);
+    cuzk_acceptor_look(rpc, view);
+    cuzk_gate_look(rpc->gate, &view->receiving, &view->waiting, &view->receive_bytes);
+    view->bytes_received = atomic_load_explicit(&rpc->bytes_received, memory_order_relaxed);
+    pthread_mutex_lock(&rpc->lock);
+    view->calls = rpc->n_calls;
+    view->calls_total = rpc->calls_total;
+    view->calls_failed = rpc->calls_failed;
+    view->calls_abandoned = rpc->calls_abandoned;
+    pthread_mutex_unlock(&rpc->lock);
+}
