@@ -39,6 +39,7 @@ for set in "$@"; do
         need protoc protobuf-compiler
         need protoc-c protobuf-c-compiler
         need /usr/include/protobuf-c/protobuf-c.h libprotobuf-c-dev
+        need /usr/include/grpc/grpc.h libgrpc-dev
         ;;
     check)
         need git git

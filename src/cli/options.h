@@ -90,6 +90,7 @@
         {"--tls-key", NULL, "FILE", "private key of --tls-cert"},                                  \
         {"--tls-name", NULL, "NAME", "name in the daemon's certificate, if it is not the host's"}, \
         {"--token-file", NULL, "FILE", "file whose first line is the token to show"},              \
+        {"--status", NULL, "ADDR", "HOST:PORT of the daemon's HTTP port, which knows more"},       \
     {                                                                                              \
         "--timeout", NULL, "SECONDS", "how long to wait for an answer"                             \
     }

@@ -7,9 +7,10 @@
  *     job:    assemble → journal → answer
  *
  * Order at every hand-over: priority, then the oldest job, then the lowest unit. A stage starts a
- * unit only with its bytes reserved. Nothing here knows about networks; callbacks are called from
- * threads of the engine without a lock held and must not block for long. All functions may be
- * called from any thread, from callbacks too. docs/engine.md tells the whole story. */
+ * unit only with its bytes reserved. Nothing here knows about networks. Callbacks to callers come
+ * from one thread of the engine, in the order of what happened, events from all of them; never
+ * under a lock, and they must not block for long. All functions may be called from any thread, from
+ * callbacks too. docs/engine.md tells the whole story. */
 #ifndef CUZK_ENGINE_ENGINE_H
 #define CUZK_ENGINE_ENGINE_H
 
@@ -84,7 +85,7 @@ typedef struct {
     const char *id; /* "cuda:0", "cpu" */
     const char *name;
     uint64_t memory_bytes; /* budget of the device; 0: it uses host memory */
-    unsigned n_workers;    /* 1 … CUZK_ENGINE_WORKERS_MAX */
+    unsigned n_workers;    /* 1 … CUZK_ENGINE_WORKERS_MAX; one more serves what is CRITICAL */
 } cuzk_engine_device;
 
 typedef struct {
@@ -92,16 +93,20 @@ typedef struct {
     const cuzk_engine_device *devices;
     unsigned n_devices;
     uint64_t budget_bytes; /* of host memory, everything together */
-    uint64_t intake_bytes; /* the part of it that payloads and tasks may take; 0: an eighth */
+    uint64_t intake_bytes; /* the part of it that payloads and tasks may take; 0: an eighth, or 2
+                              GiB or half of the budget where an eighth is less than both */
     unsigned n_decoders, n_witness, n_finishers, n_verifiers; /* threads of the stages */
     unsigned witness_ahead; /* units a device whose witness may be ready or in the making while all
                                its workers are busy */
     unsigned attempts;      /* proofs of a unit before its job fails; 2 */
     unsigned device_faults; /* bad proofs before a device is taken out; 2 */
     uint64_t abandon_ns;    /* a queued job that nobody waits for is dropped after this; 0: never */
-    uint64_t keep_ns, keep_bytes; /* results: how long, and how many bytes of all together */
+    uint64_t keep_ns, keep_bytes; /* results: how long, and how many bytes of all together; 0: an
+                                     hour, 64 MiB */
     uint64_t evict_idle_ns;       /* a resident is not evicted before it was idle for this long */
     cuzk_journal *journal;        /* NULL: none. Borrowed until destroy */
+    bool journal_was_damaged;     /* from its report, for the view */
+    uint64_t journal_salvaged;
     void (*observe)(void *user, const cuzk_event *event); /* may be NULL */
     void *observe_user;
 } cuzk_engine_options;
@@ -163,8 +168,8 @@ typedef struct {
     unsigned priority; /* 0: the kind's own */
     void *payload;     /* handed over: freed with free, also when it is refused */
     size_t payload_bytes;
-    uint64_t reserved_bytes; /* of cuzk_engine_reserve, taken over with the payload; 0: the engine
-                                reserves, and the submission waits */
+    uint64_t reserved_bytes; /* of one cuzk_engine_reserve, at least payload_bytes, taken over with
+                                the payload; 0: the engine reserves, and the submission waits */
     cuzk_on_submitted on_submitted; /* called once, from any thread, maybe before submit returns */
     cuzk_on_result on_result; /* NULL: nobody waits. Else called once, after on_submitted, unless it
                                  was not accepted or cuzk_engine_leave came first */
@@ -181,8 +186,8 @@ cuzk_status cuzk_engine_await(cuzk_engine *engine, uint64_t *waiter, const char 
                               uint64_t timeout_ns, cuzk_on_result on_result, void *user,
                               cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** The caller goes away; its job stays. True: its on_result has not been called and will not be.
- *  False: it has been, or is being called now. */
+/** The caller goes away; its job stays. True: its on_result has not been called and will not be;
+ *  an on_submitted that has not come still comes. False: it has been, or is being called now. */
 bool cuzk_engine_leave(cuzk_engine *engine, uint64_t waiter);
 
 /** Cancel a job: waiters are told at once, its units stop soon. was_running: it had not ended.
@@ -196,7 +201,7 @@ cuzk_status cuzk_engine_cancel(cuzk_engine *engine, bool *was_running, const cha
 void cuzk_engine_reserve(cuzk_engine *engine, uint64_t bytes,
                          void (*on_reserved)(void *user, cuzk_status status, const char *error),
                          void *user);
-/** Give back what was reserved and not handed over. */
+/** Give back what one call reserved and was not handed over. */
 void cuzk_engine_release(cuzk_engine *engine, uint64_t bytes);
 
 /** Bytes of the largest payload that can ever be taken in. */
@@ -276,7 +281,7 @@ typedef struct {
 typedef struct {
     uint64_t uptime_ns;
     uint64_t budget_bytes, reserved_bytes, peak_bytes, intake_bytes, intake_reserved_bytes;
-    cuzk_job_view *jobs; /* unfinished ones, and those that ended in the last 30 s */
+    cuzk_job_view *jobs; /* unfinished ones, and up to 1,000 that ended in the last 30 s */
     unsigned n_jobs;
     cuzk_worker_view *workers;
     unsigned n_workers;

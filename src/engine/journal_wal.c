@@ -54,12 +54,12 @@ static bool is_commit(const wal *w, uint64_t i)
 static cuzk_status open_wal(wal *w, const char *path, cuzk_error *err)
 {
     memset(w, 0, sizeof *w);
+    w->page_bytes = 4096;
     struct stat st;
     if (stat(path, &st) != 0 && errno == ENOENT) {
         return CUZK_OK;
     }
     CUZK_TRY(cuzk_map_file_open(&w->file, path, err));
-    w->page_bytes = 4096;
     if (w->file.size < HEADER) {
         return CUZK_OK;
     }

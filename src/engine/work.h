@@ -38,8 +38,8 @@ typedef struct {
     uint64_t device_bytes;   /* of a unit on its device, in prove_start */
     uint64_t resident_bytes; /* host memory of the resident, once loaded */
     uint64_t resident_device_bytes; /* of the resident on a device */
-    bool is_unchecked; /* witnesses come from outside: a proof that does not verify is not by
-                          itself held against the device */
+    bool is_unchecked; /* the witness comes from outside and may be wrong: a proof that does not
+                          verify is held against a device only if another attempt verifies */
 } cuzk_task_info;
 
 /* The right to run kernels on a device, taken by prove_start around its kernel region and nothing
@@ -56,7 +56,8 @@ void cuzk_lane_give(cuzk_lane *lane);
 typedef struct {
     unsigned unit;   /* index of the unit in its job */
     unsigned device; /* index of the engine's device: prove_start, prove_finish */
-    unsigned worker; /* of that device: prove_start */
+    unsigned
+        worker; /* of that device: prove_start; 0 … its n_workers, the last for CRITICAL only */
     cuzk_lane *lane; /* prove_start */
     /* Whether to stop early with E_CANCELLED. Cheap; to be asked about every millisecond. */
     bool (*is_cancelled)(const void *context);
@@ -67,7 +68,8 @@ typedef struct cuzk_work {
     void *user; /* first argument of every function */
 
     /** Decode and check a payload in full; what passes can be proved. payload: borrowed for the
-     *  call. Errors: whatever is wrong with the payload, in words for its sender. */
+     *  call. It may take 2·n_bytes and 1 MiB of memory, the task included: that is reserved
+     *  meanwhile. Errors: whatever is wrong with the payload, in words for its sender. */
     cuzk_status (*decode)(void *user, cuzk_task **task, cuzk_task_info *info, const void *payload,
                           size_t n_bytes, cuzk_error *err);
     void (*task_destroy)(void *user, cuzk_task *task);

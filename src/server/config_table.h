@@ -82,7 +82,8 @@
       "Prove with keys that are not of the network's trusted setup. For tests: no chain takes such\n" \
       "proofs.")                                                                                    \
     X(circom, folder, TEXT, 0, 0, "\"/data/zk/circom\"", NULL, RESTART,                            \
-      "Folder of the .zkey files that may be registered; NAME.zkey in it is registered as NAME.")   \
+      "Folder of the .zkey files that may be registered under a name (RegisterCircuit). What is\n"   \
+      "registered is kept in its circuits.txt. A folder that is not there: no circom circuits.")   \
     X(memory, total_budget, SIZE, 256 * CUZK_MIB, 64 * CUZK_TIB, "\"auto\"", "auto", RESTART,      \
       "Host memory for parameters, witnesses and working memory together. auto: what the machine\n" \
       "and the process' cgroups allow, less memory.safety_margin.")                                 \
@@ -94,8 +95,7 @@
     X(memory, intake, SIZE, CUZK_MIB, CUZK_TIB, "\"auto\"", "auto", RESTART,                       \
       "The part of the budget that requests and decoded inputs may take. auto: an eighth.")         \
     X(gpus, devices, LIST, 0, 16, "[]", NULL, RESTART,                                             \
-      "Devices to prove on: ordinals of GPUs, or \"cpu\". Empty: all GPUs, or the CPU where there\n" \
-      "is none.")                                                                                   \
+      "Devices to prove on: ordinals of GPUs, or \"cpu\". Empty: the CPU.")                                                                                   \
     X(gpus, gpu_workers_per_device, NUMBER, 1, 8, "2", NULL, RESTART,                              \
       "Threads that drive a device: one's copies and host work overlap the other's kernels.")       \
     X(gpus, gpu_threads, NUMBER, 0, 1024, "0", NULL, RESTART,                                      \
@@ -133,7 +133,7 @@
       "One line an event: key=value, or a JSON object.")                                            \
     X(logging, rate, NUMBER, 0, 1000000, "20", NULL, LIVE,                                         \
       "Lines a second of one message and level; what is left out is counted. 0: no limit. Errors\n" \
-      "and lines about a job's end are never left out.")                                            \
+      "are never left out.")                                            \
     X(logging, timeline, BOOL, 0, 0, "false", NULL, LIVE,                                          \
       "Also write TIMELINE lines to standard error, for the tools that draw them.")                 \
     X(test, faults, LIST, 0, 64, "[]", NULL, RESTART,                                              \

@@ -10,8 +10,8 @@
 
 #include <stdatomic.h>
 
-struct cuzk_filecoin_work;
 struct cuzk_circom_work;
+struct cuzk_rpc;
 
 /* Indices into cuzk_engine_options.kinds: those of the wire's ProofKind, and circom behind them. */
 enum {
@@ -34,6 +34,9 @@ typedef struct cuzk_server {
     cuzk_metrics *metrics;
     const cuzk_engine_kind *kinds;   /* CUZK_KINDS_MAX; a NULL name: no such kind */
     struct cuzk_circom_work *circom; /* registered circuits; NULL: none */
+    cuzk_journal *journal;           /* NULL: none */
+    unsigned max_witnesses;          /* that are made at once */
+    _Atomic(struct cuzk_rpc *) rpc;  /* once it serves; for metrics */
     const int *listen_fds;           /* sockets from systemd, in place of daemon.listen */
     unsigned n_listen_fds;
     atomic_bool is_ready;    /* preloads are done and no drain has begun */
@@ -54,8 +57,5 @@ static inline bool cuzk_server_is_ready(const cuzk_server *server)
     return atomic_load_explicit(&server->is_ready, memory_order_acquire) &&
            !atomic_load_explicit(&server->is_draining, memory_order_acquire);
 }
-
-/** The program: serve, config and the client's commands, by argv[1]. Returns the exit code. */
-int cuzk_server_main(int argc, char **argv);
 
 #endif

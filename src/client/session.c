@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "client/session.h"
+
+#include "client/locate.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool cuzk_session_fail(cuzk_session *session, cuzk_status status, const char *fmt, ...)
+{
+    cuzk_error *err = &session->args->err;
+    va_list list;
+    cuzk_error_clear(err);
+    err->status = status;
+    va_start(list, fmt);
+    vsnprintf(err->text, sizeof err->text, fmt, list);
+    va_end(list);
+    return false;
+}
+
+bool cuzk_session_seconds(const cuzk_cli_args *args, uint64_t *ns, const char *option,
+                          const char *text)
+{
+    enum { SECONDS_MAX = 366 * 86400 };
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value >= 0.001 && value <= SECONDS_MAX)) {
+        cuzk_cli_usage(args, "%s: \"%s\" is not a number of seconds from 0.001 to %d", option, text,
+                       SECONDS_MAX);
+        return false;
+    }
+    *ns = (uint64_t)(value * 1e9);
+    return true;
+}
+
+bool cuzk_session_open(cuzk_session *session, cuzk_cli_args *args, int *code)
+{
+    *session = (cuzk_session){.args = args};
+    const char *timeout = cuzk_cli_value(args, "--timeout");
+    if (timeout != NULL &&
+        !cuzk_session_seconds(args, &session->timeout_ns, "--timeout", timeout)) {
+        *code = CUZK_EXIT_USAGE;
+        return false;
+    }
+    cuzk_locate_sources sources = {.connect = cuzk_cli_value(args, "--connect"),
+                                   .status = cuzk_cli_value(args, "--status"),
+                                   .config_path = cuzk_cli_value(args, "--config")};
+    cuzk_client_options options = {.address = session->address,
+                                   .tls_ca = cuzk_cli_value(args, "--tls-ca"),
+                                   .tls_cert = cuzk_cli_value(args, "--tls-cert"),
+                                   .tls_key = cuzk_cli_value(args, "--tls-key"),
+                                   .tls_name = cuzk_cli_value(args, "--tls-name"),
+                                   .token_file = cuzk_cli_value(args, "--token-file")};
+    cuzk_error_clear(&args->err);
+    if (cuzk_locate(session->address, session->status_address, sizeof session->address, &sources,
+                    &args->err) != CUZK_OK ||
+        cuzk_client_open(&session->client, &options, &args->err) != CUZK_OK) {
+        *code = cuzk_cli_fail(args);
+        return false;
+    }
+    cuzk_cli_catch_signals();
+    return true;
+}
+
+void cuzk_session_close(cuzk_session *session)
+{
+    cuzk_client_close(session->client);
+    session->client = NULL;
+}
+
+bool cuzk_session_call(cuzk_session *session, ProtobufCMessage **message, cuzk_client_method method,
+                       const ProtobufCMessage *request, uint64_t default_ns)
+{
+    cuzk_error_clear(&session->args->err);
+    uint64_t limit = session->timeout_ns != 0 ? session->timeout_ns : default_ns;
+    return cuzk_client_call(session->client, message, method, request, limit, cuzk_cli_interrupted,
+                            &session->args->err) == CUZK_OK;
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+const char *cuzk_session_status_name(Cuzk__V1__AwaitProofResponse__Status status)
+{
+    static const char *const names[] = {"unknown", "completed", "failed", "cancelled", "timeout"};
+    return (unsigned)status < sizeof names / sizeof names[0] ? names[status] : "unknown";
+}
+
+bool cuzk_session_completed(cuzk_session *session, const Cuzk__V1__AwaitProofResponse *answer)
+{
+    switch (answer->status) {
+    case CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__COMPLETED:
+        if (answer->proof.len > 0) {
+            return true;
+        }
+        return cuzk_session_fail(session, CUZK_E_INTERNAL,
+                                 "job %s: the daemon calls it completed and sends no proof",
+                                 answer->job_id);
+    case CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__TIMEOUT:
+        return cuzk_session_fail(session, CUZK_E_DEADLINE,
+                                 "job %s: not done in time; it goes on: cuzk await asks again",
+                                 answer->job_id);
+    case CUZK__V1__AWAIT_PROOF_RESPONSE__STATUS__CANCELLED:
+        return cuzk_session_fail(session, CUZK_E_CANCELLED, "job %s: cancelled%s%.800s",
+                                 answer->job_id, answer->error_message[0] != '\0' ? ": " : "",
+                                 answer->error_message);
+    default:
+        return cuzk_session_fail(session, CUZK_E_INVALID_PROOF, "job %s: %s: %.800s",
+                                 answer->job_id, cuzk_session_status_name(answer->status),
+                                 answer->error_message);
+    }
+}
+
+void cuzk_session_json_times(cuzk_cli_json *json, const Cuzk__V1__AwaitProofResponse *answer)
+{
+    cuzk_cli_json_number(json, "total_ms", answer->total_ms);
+    cuzk_cli_json_number(json, "queue_wait_ms", answer->queue_wait_ms);
+    cuzk_cli_json_number(json, "srs_load_ms", answer->srs_load_ms);
+    cuzk_cli_json_number(json, "synthesis_ms", answer->synthesis_ms);
+    cuzk_cli_json_number(json, "gpu_compute_ms", answer->gpu_compute_ms);
+}
+
+void cuzk_session_print_times(const Cuzk__V1__AwaitProofResponse *answer)
+{
+    printf("%.2f s in the daemon: queue %.2f, parameters %.2f; summed over partitions: witness "
+           "%.2f, proof %.2f",
+           (double)answer->total_ms / 1e3, (double)answer->queue_wait_ms / 1e3,
+           (double)answer->srs_load_ms / 1e3, (double)answer->synthesis_ms / 1e3,
+           (double)answer->gpu_compute_ms / 1e3);
+}
+
+/* ---- units ----------------------------------------------------------------------------------- */
+
+cuzk_session_size cuzk_session_size_of(uint64_t bytes)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    cuzk_session_size out;
+    double value = (double)bytes;
+    unsigned unit = 0;
+    while (value >= 1024) {
+        value /= 1024;
+        unit++;
+    }
+    snprintf(out.text, sizeof out.text, "%.*f %s", unit == 0 ? 0 : 1, value, units[unit]);
+    return out;
+}
+
+cuzk_session_time cuzk_session_time_of(double seconds)
+{
+    enum { MINUTE = 60, HOUR = 3600, DAY = 86400 };
+    cuzk_session_time out;
+    uint64_t whole = (uint64_t)(seconds < 0 ? 0 : seconds);
+    if (seconds < MINUTE) {
+        snprintf(out.text, sizeof out.text, "%.1f s", seconds < 0 ? 0 : seconds);
+    } else if (whole < HOUR) {
+        snprintf(out.text, sizeof out.text, "%u min %u s", (unsigned)(whole / MINUTE),
+                 (unsigned)(whole % MINUTE));
+    } else if (whole < DAY) {
+        snprintf(out.text, sizeof out.text, "%u h %u min", (unsigned)(whole / HOUR),
+                 (unsigned)(whole % HOUR / MINUTE));
+    } else {
+        snprintf(out.text, sizeof out.text, "%llu d %u h", (unsigned long long)(whole / DAY),
+                 (unsigned)(whole % DAY / HOUR));
+    }
+    return out;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the commands share that speak to a daemon: where it is, the connection, waiting for a job,
+ * answers on the screen. */
+#ifndef CUZK_CLIENT_SESSION_H
+#define CUZK_CLIENT_SESSION_H
+
+#include "cli/cli.h"
+#include "client/client.h"
+#include "cuzk/v1/circom.pb-c.h"
+#include "cuzk/v1/proving.pb-c.h"
+
+enum { CUZK_SESSION_ADDRESS_MAX = 512 };
+
+/* The limit of calls that the daemon answers at once, where --timeout gives none. */
+#define CUZK_SESSION_QUICK_NS 10000000000u
+
+/* A command's connection. */
+typedef struct {
+    cuzk_cli_args *args;
+    cuzk_client *client;
+    uint64_t timeout_ns; /* --timeout; 0: none given */
+    char address[CUZK_SESSION_ADDRESS_MAX];
+    char status_address[CUZK_SESSION_ADDRESS_MAX]; /* of the HTTP port; "": not known */
+} cuzk_session;
+
+/** Find the daemon and make a client for it: --connect, else CUZK_LISTEN, else what the daemon's
+ *  configuration says. False with *code set, after a message. Returned: cuzk_session_close. */
+bool cuzk_session_open(cuzk_session *session, cuzk_cli_args *args, int *code);
+void cuzk_session_close(cuzk_session *session);
+
+/** One call; --timeout, or if none is given default_ns (0: none), is its limit. message: returned;
+ *  protobuf_c_message_free_unpacked(message, NULL). False with args->err set. SIGINT ends the call.
+ */
+bool cuzk_session_call(cuzk_session *session, ProtobufCMessage **message, cuzk_client_method method,
+                       const ProtobufCMessage *request, uint64_t default_ns);
+
+/** Wait for a job and show how it comes along, until --timeout. A connection that is lost is
+ *  looked for again for a minute, since jobs outlive the daemon's process. n_partitions: for the
+ *  progress; 0: not known. Returned as a message: free it as above. NULL with args->err set. */
+Cuzk__V1__AwaitProofResponse *cuzk_session_await(cuzk_session *session, const char *job_id,
+                                                 unsigned n_partitions);
+
+/** Record a failure in args->err and return false. */
+bool cuzk_session_fail(cuzk_session *session, cuzk_status status, const char *fmt, ...)
+    CUZK_PRINTF(3, 4);
+
+/** Whether a job ended well: false with args->err set to what the daemon says about it. */
+bool cuzk_session_completed(cuzk_session *session, const Cuzk__V1__AwaitProofResponse *answer);
+
+/** "completed", "failed" … */
+const char *cuzk_session_status_name(Cuzk__V1__AwaitProofResponse__Status status);
+
+/** The members that tell about a job's times / the same as a sentence on stdout. */
+void cuzk_session_json_times(cuzk_cli_json *json, const Cuzk__V1__AwaitProofResponse *answer);
+void cuzk_session_print_times(const Cuzk__V1__AwaitProofResponse *answer);
+
+/** Read a number of seconds (0.001 … a year, with decimals) from an option's text. False after a
+ *  usage message. */
+bool cuzk_session_seconds(const cuzk_cli_args *args, uint64_t *ns, const char *option,
+                          const char *text);
+
+/* Bytes as people read them: "44.1 GiB". */
+typedef struct {
+    char text[24];
+} cuzk_session_size;
+cuzk_session_size cuzk_session_size_of(uint64_t bytes);
+
+/* A time as people read it: "12.3 s", "4 min 12 s", "3 h 5 min", "6 d 2 h". */
+typedef struct {
+    char text[32];
+} cuzk_session_time;
+cuzk_session_time cuzk_session_time_of(double seconds);
+
+#endif

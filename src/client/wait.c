@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Waiting for a job. */
+#include "client/session.h"
+
+#include "client/status_read.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    WAKE_NS = 100000000,   /* between two looks at the signals */
+    LOOK_NS = 500000000,   /* between two looks at a job's partitions */
+    RETRY_NS = 1000000000, /* between two tries to find the daemon again */
+    RETRIES_MAX = 60
+};
+
+/* One wait and what it shows. */
+struct waiting {
+    cuzk_session *session;
+    const char *job_id;
+    unsigned n_partitions, n_done;
+    bool has_shown;
+    uint64_t looked_ns; /* when the last look at the partitions was; 0: never */
+};
+
+/* Show how many partitions are done, if the HTTP port tells. */
+static void show(struct waiting *w)
+{
+    cuzk_session *s = w->session;
+    uint64_t now = cuzk_cli_now_ns();
+    if (s->args->quiet || s->status_address[0] == '\0' ||
+        (w->looked_ns != 0 && now - w->looked_ns < LOOK_NS)) {
+        return;
+    }
+    w->looked_ns = now;
+    cuzk_status_view view;
+    if (cuzk_status_fetch(&view, NULL, s->status_address, NULL) != CUZK_OK) {
+        return; /* it is a matter of comfort only */
+    }
+    for (size_t i = 0; i < view.n_jobs; i++) {
+        const cuzk_status_job *job = &view.jobs[i];
+        if (strcmp(job->job_id, w->job_id) != 0) {
+            continue;
+        }
+        char text[96];
+        unsigned n = job->n_partitions > 0 ? job->n_partitions : w->n_partitions;
+        snprintf(text, sizeof text, "of the job: %u of %u partitions", job->n_done, n);
+        if (!w->has_shown || job->n_done != w->n_done || !s->args->progress) {
+            cuzk_cli_progress(s->args, text, n > 0 ? (double)job->n_done / n : 0);
+        }
+        w->has_shown = true;
+        w->n_done = job->n_done;
+    }
+    cuzk_status_view_clear(&view);
+}
+
+/* One AwaitProof. NULL with args->err set. */
+static Cuzk__V1__AwaitProofResponse *await_once(struct waiting *w, uint64_t limit_ns)
+{
+    cuzk_session *s = w->session;
+    Cuzk__V1__AwaitProofRequest request;
+    cuzk__v1__await_proof_request__init(&request);
+    request.job_id = (char *)w->job_id;
+    request.timeout_ms = limit_ns / 1000000;
+    if (limit_ns != 0 && request.timeout_ms == 0) {
+        request.timeout_ms = 1;
+    }
+    const uint64_t grace_ns = 5000000000u; /* for the answer to come */
+    cuzk_error_clear(&s->args->err);
+    if (cuzk_client_start(s->client, CUZK_METHOD_AWAIT, &request.base,
+                          limit_ns != 0 ? limit_ns + grace_ns : 0, NULL,
+                          &s->args->err) != CUZK_OK) {
+        return NULL;
+    }
+    cuzk_client_answer answer;
+    while (!cuzk_client_next(s->client, &answer, WAKE_NS)) {
+        if (cuzk_cli_interrupted()) {
+            cuzk_client_cancel(s->client);
+        } else {
+            show(w);
+        }
+    }
+    s->args->err = answer.error;
+    return (Cuzk__V1__AwaitProofResponse *)answer.message;
+}
+
+Cuzk__V1__AwaitProofResponse *cuzk_session_await(cuzk_session *session, const char *job_id,
+                                                 unsigned n_partitions)
+{
+    struct waiting w = {.session = session, .job_id = job_id, .n_partitions = n_partitions};
+    uint64_t begin = cuzk_cli_now_ns();
+    Cuzk__V1__AwaitProofResponse *answer = NULL;
+    for (unsigned retries = 0; answer == NULL; retries++) {
+        uint64_t limit = session->timeout_ns, spent = cuzk_cli_now_ns() - begin;
+        if (limit != 0) {
+            limit = spent < limit ? limit - spent : 1;
+        }
+        answer = await_once(&w, limit);
+        bool is_over = session->timeout_ns != 0 && spent >= session->timeout_ns;
+        if (answer != NULL || session->args->err.status != CUZK_E_UNAVAILABLE ||
+            retries == RETRIES_MAX || is_over || cuzk_cli_interrupted()) {
+            break;
+        }
+        cuzk_cli_progress(session->args, "of the job: the connection is lost, trying again", 0);
+        nanosleep(&(struct timespec){.tv_sec = RETRY_NS / 1000000000}, NULL);
+    }
+    cuzk_cli_progress_end(session->args);
+    if (answer == NULL && cuzk_cli_interrupted()) {
+        cuzk_session_fail(session, CUZK_E_CANCELLED,
+                          "interrupted; job %s goes on: cuzk await fetches its proof, cuzk cancel "
+                          "ends it",
+                          job_id);
+    }
+    return answer;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Devices: their memory, the threads that drive them, the lane, and what becomes of one that fails.
+ * A device has its workers, and one more thread that serves only what is CRITICAL: where all
+ * workers are inside prove_start it takes such a unit to the lane, which is given to it first. */
+#include "engine/state.h"
+
+#include "base/clock.h"
+#include "engine/faults.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static bool is_on(const cuzk_slot *slot, unsigned device)
+{
+    return slot->devices[device].is_loaded || slot->devices[device].is_loading;
+}
+
+static uint64_t bytes_on(const cuzk_unit *unit, unsigned device)
+{
+    const cuzk_job *job = unit->job;
+    return job->device_bytes + (is_on(job->slot, device) ? 0 : job->slot->device_bytes);
+}
+
+static bool is_evictable(const cuzk_slot *slot, unsigned device, const cuzk_slot *keep)
+{
+    return slot != keep && slot->devices[device].is_loaded && slot->devices[device].n_users == 0;
+}
+
+bool cuzk_device_fits(cuzk_engine *engine, unsigned d, const cuzk_unit *unit)
+{
+    const cuzk_share *memory = &engine->devices[d].memory;
+    if (memory->cap == 0) {
+        return true;
+    }
+    uint64_t room = cuzk_share_free(memory, unit->order.priority >= CUZK_PRIORITY_CRITICAL);
+    for (const cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
+        room += is_evictable(slot, d, unit->job->slot) ? slot->device_bytes : 0;
+    }
+    return room >= bytes_on(unit, d);
+}
+
+/* Note one more resident that the thread takes off its device before it proves. */
+static bool evict_one(cuzk_engine *engine, cuzk_thread *thread, const cuzk_slot *keep)
+{
+    unsigned d = thread->device;
+    cuzk_slot *best = NULL;
+    for (cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
+        if (is_evictable(slot, d, keep) &&
+            (best == NULL || slot->devices[d].used_ns < best->devices[d].used_ns)) {
+            best = slot;
+        }
+    }
+    if (best == NULL) {
+        return false;
+    }
+    best->devices[d].is_loaded = false;
+    best->devices[d].next_evict = thread->evict;
+    thread->evict = best;
+    best->n_users++; /* stays in host memory until it is off the device */
+    engine->devices[d].memory.reserved -= best->device_bytes;
+    return true;
+}
+
+void cuzk_device_take(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit)
+{
+    cuzk_device *device = &engine->devices[thread->device];
+    cuzk_slot *slot = unit->job->slot;
+    thread->unit = unit;
+    thread->since_ns = cuzk_now_ns();
+    if (device->memory.cap == 0) {
+        return;
+    }
+    uint64_t bytes = bytes_on(unit, thread->device);
+    bool is_critical = unit->order.priority >= CUZK_PRIORITY_CRITICAL;
+    while (cuzk_share_free(&device->memory, is_critical) < bytes &&
+           evict_one(engine, thread, slot)) {
+    }
+    device->memory.reserved += bytes;
+    device->memory.held++;
+    slot->devices[thread->device].n_users++;
+}
+
+/* ---- residents on a device ------------------------------------------------------------------- */
+
+static void run_evictions(cuzk_engine *engine, cuzk_thread *thread)
+{
+    while (thread->evict != NULL) {
+        cuzk_slot *slot = thread->evict;
+        thread->evict = slot->devices[thread->device].next_evict;
+        pthread_mutex_unlock(&engine->lock);
+        slot->work->device_evict(slot->work->user, slot->resident, thread->device);
+        pthread_mutex_lock(&engine->lock);
+        slot->n_users--;
+    }
+}
+
+/* Put a resident, whose bytes are reserved, on a device, or wait until another thread has. */
+static cuzk_status put_on(cuzk_engine *engine, cuzk_slot *slot, unsigned d, cuzk_error *err)
+{
+    cuzk_slot_device *on = &slot->devices[d];
+    if (!on->is_loaded && !on->is_loading) {
+        on->is_loading = true;
+        pthread_mutex_unlock(&engine->lock);
+        cuzk_status status = slot->work->device_load(slot->work->user, slot->resident, d, err);
+        pthread_mutex_lock(&engine->lock);
+        on->is_loading = false;
+        on->is_loaded = status == CUZK_OK;
+        on->status = status;
+        if (status != CUZK_OK) {
+            engine->devices[d].memory.reserved -= slot->device_bytes;
+        }
+        pthread_cond_broadcast(&engine->devices[d].loaded);
+        return status;
+    }
+    while (on->is_loading) {
+        pthread_cond_wait(&engine->devices[d].loaded, &engine->lock);
+    }
+    CUZK_FAIL_IF(!on->is_loaded, err, on->status, "putting circuit %s on %s failed", slot->circuit,
+                 engine->devices[d].id);
+    return CUZK_OK;
+}
+
+void cuzk_devices_warm(cuzk_engine *engine, cuzk_slot *slot)
+{
+    cuzk_engine_lock(engine);
+    for (unsigned d = 0; d < engine->options.n_devices; d++) {
+        cuzk_device *device = &engine->devices[d];
+        if (device->memory.cap > 0 && !device->is_out && slot->device_bytes > 0 &&
+            !is_on(slot, d) && cuzk_share_free(&device->memory, false) >= slot->device_bytes) {
+            device->memory.reserved += slot->device_bytes;
+            slot->devices[d].n_users++;
+            cuzk_error err = {0};
+            (void)!put_on(engine, slot, d, &err); /* the first unit will try again, and tell */
+            slot->devices[d].n_users--;
+        }
+    }
+    pthread_mutex_unlock(&engine->lock);
+}
+
+void cuzk_devices_cool(cuzk_engine *engine, cuzk_slot *slot)
+{
+    for (unsigned d = 0; d < engine->options.n_devices; d++) {
+        cuzk_engine_lock(engine);
+        bool was_loaded = slot->devices[d].is_loaded;
+        slot->devices[d].is_loaded = false;
+        pthread_mutex_unlock(&engine->lock);
+        if (was_loaded) {
+            slot->work->device_evict(slot->work->user, slot->resident, d);
+            cuzk_engine_lock(engine);
+            engine->devices[d].memory.reserved -= slot->device_bytes;
+            pthread_mutex_unlock(&engine->lock);
+        }
+    }
+}
+
+/* ---- the lane -------------------------------------------------------------------------------- */
+
+static cuzk_thread *thread_of(cuzk_lane *lane)
+{
+    return CUZK_OF(lane, cuzk_thread, lane);
+}
+
+cuzk_status cuzk_lane_take(cuzk_lane *lane, cuzk_error *err)
+{
+    cuzk_thread *thread = thread_of(lane);
+    cuzk_engine *engine = thread->engine;
+    cuzk_device *device = &engine->devices[thread->device];
+    cuzk_unit *unit = thread->unit;
+    cuzk_observe_unit(engine, CUZK_EVENT_LANE_WAIT, CUZK_EVENT_BEGIN, unit, thread, CUZK_OK, NULL);
+    cuzk_engine_lock(engine);
+    if (device->lane_holder == NULL && !cuzk_unit_is_stopped(unit)) {
+        device->lane_holder = lane;
+    }
+    if (device->lane_holder != lane) {
+        lane->order = (cuzk_order_node){
+            .priority = unit->order.priority, .seq = unit->order.seq, .unit = unit->order.unit};
+        cuzk_order_push(&device->lane_waiters, &lane->order);
+        while (device->lane_holder != lane && !cuzk_unit_is_stopped(unit)) {
+            pthread_cond_wait(&thread->lane_wake, &engine->lock);
+        }
+        if (device->lane_holder != lane) {
+            cuzk_order_remove(&device->lane_waiters, &lane->order);
+        }
+    }
+    lane->is_held = device->lane_holder == lane;
+    pthread_mutex_unlock(&engine->lock);
+    cuzk_status status = lane->is_held ? CUZK_OK : CUZK_E_CANCELLED;
+    cuzk_observe_unit(engine, CUZK_EVENT_LANE_WAIT, CUZK_EVENT_END, unit, thread, status, NULL);
+    CUZK_FAIL_IF(!lane->is_held, err, CUZK_E_CANCELLED, "cancelled while it waited for %s",
+                 device->id);
+    lane->held_from = cuzk_now_ns();
+    cuzk_observe_unit(engine, CUZK_EVENT_LANE, CUZK_EVENT_BEGIN, unit, thread, CUZK_OK, NULL);
+    return CUZK_OK;
+}
+
+void cuzk_lane_give(cuzk_lane *lane)
+{
+    cuzk_thread *thread = thread_of(lane);
+    cuzk_engine *engine = thread->engine;
+    cuzk_device *device = &engine->devices[thread->device];
+    if (!lane->is_held) {
+        return;
+    }
+    lane->is_held = false;
+    uint64_t held_ns = cuzk_now_ns() - lane->held_from;
+    cuzk_observe_unit(engine, CUZK_EVENT_LANE, CUZK_EVENT_END, thread->unit, thread, CUZK_OK, NULL);
+    cuzk_engine_lock(engine);
+    thread->unit->job->lane_ns += held_ns;
+    cuzk_order_node *next = cuzk_order_pop(&device->lane_waiters);
+    device->lane_holder = next != NULL ? CUZK_OF(next, cuzk_lane, order) : NULL;
+    if (device->lane_holder != NULL) {
+        pthread_cond_signal(&thread_of(device->lane_holder)->lane_wake);
+    }
+    pthread_mutex_unlock(&engine->lock);
+}
+
+void cuzk_lane_wake(cuzk_unit *unit)
+{
+    if (unit->thread != NULL) {
+        pthread_cond_signal(&unit->thread->lane_wake);
+    }
+}
+
+/* ---- a unit on a device ---------------------------------------------------------------------- */
+
+bool cuzk_device_blame(cuzk_engine *engine, unsigned d, const char *why)
+{
+    cuzk_device *device = &engine->devices[d];
+    device->n_faults++;
+    if (device->is_out || device->n_faults < engine->options.device_faults) {
+        return false;
+    }
+    device->is_out = true;
+    snprintf(device->reason, sizeof device->reason, "%u faults, the last one: %s", device->n_faults,
+             why);
+    engine->n_devices--;
+    for (cuzk_order_node *node = cuzk_order_first(&device->ready); node != NULL;
+         node = cuzk_order_first(&device->ready)) {
+        cuzk_unit *unit = CUZK_OF(node, cuzk_unit, order);
+        cuzk_unit_pull(unit);
+        cuzk_unit_push(unit, &engine->ready);
+    }
+    return true;
+}
+
+/* The unit's part of the device's memory ends. */
+static void leave_device(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit)
+{
+    cuzk_device *device = &engine->devices[thread->device];
+    if (device->memory.cap > 0) {
+        cuzk_slot_device *on = &unit->job->slot->devices[thread->device];
+        device->memory.reserved -= unit->job->device_bytes;
+        device->memory.held--;
+        on->n_users--;
+        on->used_ns = cuzk_now_ns();
+    }
+    thread->unit = NULL;
+    unit->thread = NULL;
+}
+
+static cuzk_status call_prove(cuzk_thread *thread, cuzk_unit *unit, cuzk_error *err)
+{
+    const cuzk_job *job = unit->job;
+    cuzk_work_call call = cuzk_stage_call(unit, thread);
+    CUZK_TRY(cuzk_fault_at(CUZK_FAULT_PROVE, (int)thread->device, err));
+    return job->work->prove_start(job->work->user, &unit->pending, job->task, job->slot->resident,
+                                  unit->witness, &call, err);
+}
+
+void cuzk_device_run(cuzk_thread *thread, void *item)
+{
+    cuzk_engine *engine = thread->engine;
+    cuzk_unit *unit = (cuzk_unit *)item;
+    cuzk_job *job = unit->job;
+    cuzk_error err = {0};
+    run_evictions(engine, thread);
+    cuzk_status status = CUZK_OK;
+    if (engine->devices[thread->device].memory.cap > 0 && job->slot->device_bytes > 0) {
+        status = put_on(engine, job->slot, thread->device, &err);
+    }
+    unit->prove_from = cuzk_now_ns();
+    pthread_mutex_unlock(&engine->lock);
+    if (status == CUZK_OK) {
+        cuzk_observe_unit(engine, CUZK_EVENT_PROVE_START, CUZK_EVENT_BEGIN, unit, thread, CUZK_OK,
+                          NULL);
+        status = call_prove(thread, unit, &err);
+        cuzk_lane_give(&thread->lane);
+        cuzk_observe_unit(engine, CUZK_EVENT_PROVE_START, CUZK_EVENT_END, unit, thread, status,
+                          status != CUZK_OK ? err.text : NULL);
+    }
+    pthread_mutex_lock(&engine->lock);
+    leave_device(engine, thread, unit);
+    if (cuzk_unit_is_stopped(unit)) {
+        cuzk_unit_discard(engine, unit);
+    } else if (status != CUZK_OK) {
+        cuzk_unit_failed(engine, unit, "proving", &err);
+    } else {
+        unit->at = CUZK_AT_FINISH_WAIT;
+        cuzk_unit_push(unit, &engine->finish);
+    }
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The engine's life: options, threads, drain, stop. */
+#include "engine/state.h"
+
+#include "base/clock.h"
+#include "engine/faults.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOADERS = 4 };
+
+void cuzk_engine_unlock(cuzk_engine *engine)
+{
+    cuzk_schedule(engine);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+int64_t cuzk_engine_unix_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000 + cuzk_fault_clock_ms();
+}
+
+char *cuzk_engine_text(const char *fmt, ...)
+{
+    char text[CUZK_ERROR_TEXT_MAX];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return strdup(text);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void *run_thread(void *arg)
+{
+    cuzk_thread *thread = (cuzk_thread *)arg;
+    cuzk_engine *engine = thread->engine;
+    cuzk_stage *stage = thread->stage;
+    cuzk_engine_lock(engine);
+    for (;;) {
+        thread->next_idle = stage->idle;
+        stage->idle = thread;
+        cuzk_schedule(engine); /* may give this thread its next item */
+        if (engine->is_stopping) {
+            pthread_cond_broadcast(&engine->quiet);
+        }
+        while (thread->item == NULL && !engine->is_ended) {
+            pthread_cond_wait(&thread->wake, &engine->lock);
+        }
+        if (thread->item == NULL) {
+            break;
+        }
+        void *item = thread->item;
+        thread->item = NULL;
+        stage->run(thread, item);
+        stage->n_busy--;
+    }
+    pthread_mutex_unlock(&engine->lock);
+    return NULL;
+}
+
+static cuzk_status start_threads(cuzk_engine *engine, cuzk_stage *stage, unsigned n_threads,
+                                 void (*run)(cuzk_thread *, void *), unsigned device,
+                                 unsigned first_worker, cuzk_error *err)
+{
+    stage->run = run;
+    for (unsigned i = 0; i < n_threads; i++) {
+        cuzk_thread *thread = &engine->threads[engine->n_threads];
+        *thread = (cuzk_thread){
+            .engine = engine, .stage = stage, .device = device, .worker = first_worker + i};
+        pthread_cond_init(&thread->wake, NULL);
+        pthread_cond_init(&thread->lane_wake, NULL);
+        int rc = pthread_create(&thread->id, NULL, run_thread, thread);
+        if (rc != 0) {
+            pthread_cond_destroy(&thread->wake);
+            pthread_cond_destroy(&thread->lane_wake);
+            return CUZK_FAIL(err, CUZK_E_MEMORY, "starting thread %u of the engine: error %d",
+                             engine->n_threads, rc);
+        }
+        engine->n_threads++;
+    }
+    return CUZK_OK;
+}
+
+static unsigned count_threads(const cuzk_engine_options *options)
+{
+    unsigned n = options->n_decoders + options->n_witness + options->n_finishers +
+                 options->n_verifiers + LOADERS;
+    for (unsigned d = 0; d < options->n_devices; d++) {
+        n += options->devices[d].n_workers + 1;
+    }
+    return n;
+}
+
+/* Numbers that scheduling uses, before any thread runs. */
+static void size_stages(cuzk_engine *engine)
+{
+    const cuzk_engine_options *options = &engine->options;
+    engine->decoders.n_threads = options->n_decoders;
+    engine->makers.n_threads = options->n_witness;
+    engine->finishers.n_threads = options->n_finishers;
+    engine->verifiers.n_threads = options->n_verifiers;
+    engine->loaders.n_threads = LOADERS;
+    for (unsigned d = 0; d < options->n_devices; d++) {
+        engine->devices[d].workers.n_threads = options->devices[d].n_workers;
+        engine->devices[d].express.n_threads = 1;
+    }
+}
+
+static cuzk_status start_all(cuzk_engine *engine, cuzk_error *err)
+{
+    const cuzk_engine_options *options = &engine->options;
+    unsigned n = count_threads(options);
+    engine->threads = calloc(n, sizeof *engine->threads);
+    CUZK_FAIL_IF(engine->threads == NULL, err, CUZK_E_MEMORY, "no memory for %u threads", n);
+    CUZK_TRY(cuzk_clerk_start(engine, err));
+    CUZK_TRY(start_threads(engine, &engine->decoders, options->n_decoders, cuzk_intake_decode, 0, 0,
+                           err));
+    CUZK_TRY(
+        start_threads(engine, &engine->makers, options->n_witness, cuzk_stage_witness, 0, 0, err));
+    CUZK_TRY(start_threads(engine, &engine->finishers, options->n_finishers, cuzk_stage_finish, 0,
+                           0, err));
+    CUZK_TRY(start_threads(engine, &engine->verifiers, options->n_verifiers, cuzk_stage_verify, 0,
+                           0, err));
+    CUZK_TRY(start_threads(engine, &engine->loaders, LOADERS, cuzk_slot_run, 0, 0, err));
+    for (unsigned d = 0; d < options->n_devices; d++) {
+        cuzk_device *device = &engine->devices[d];
+        unsigned n_workers = options->devices[d].n_workers;
+        CUZK_TRY(start_threads(engine, &device->workers, n_workers, cuzk_device_run, d, 0, err));
+        CUZK_TRY(start_threads(engine, &device->express, 1, cuzk_device_run, d, n_workers, err));
+    }
+    return CUZK_OK;
+}
+
+/* ---- create ---------------------------------------------------------------------------------- */
+
+static cuzk_status check_options(const cuzk_engine_options *options, cuzk_error *err)
+{
+    CUZK_FAIL_IF(options->n_devices == 0 || options->n_devices > CUZK_ENGINE_DEVICES_MAX, err,
+                 CUZK_E_ARGUMENT, "the engine needs 1 to %d devices, not %u",
+                 CUZK_ENGINE_DEVICES_MAX, options->n_devices);
+    for (unsigned d = 0; d < options->n_devices; d++) {
+        unsigned n = options->devices[d].n_workers;
+        CUZK_FAIL_IF(n == 0 || n > CUZK_ENGINE_WORKERS_MAX, err, CUZK_E_ARGUMENT,
+                     "device %s: 1 to %d workers, not %u", options->devices[d].id,
+                     CUZK_ENGINE_WORKERS_MAX, n);
+    }
+    CUZK_FAIL_IF(
+        options->budget_bytes == 0 || options->intake_bytes >= options->budget_bytes, err,
+        CUZK_E_ARGUMENT, "a memory budget of %llu bytes with %llu of them for payloads and tasks",
+        (unsigned long long)options->budget_bytes, (unsigned long long)options->intake_bytes);
+    CUZK_FAIL_IF(options->n_decoders == 0 || options->n_witness == 0 || options->n_finishers == 0 ||
+                     options->n_verifiers == 0,
+                 err, CUZK_E_ARGUMENT, "each stage of the engine needs a thread");
+    return CUZK_OK;
+}
+
+static cuzk_status copy_devices(cuzk_engine *engine, const cuzk_engine_options *options,
+                                cuzk_error *err)
+{
+    cuzk_engine_device *copy = calloc(options->n_devices, sizeof *copy);
+    engine->options.devices = copy;
+    CUZK_FAIL_IF(copy == NULL, err, CUZK_E_MEMORY, "no memory for the list of devices");
+    for (unsigned d = 0; d < options->n_devices; d++) {
+        const cuzk_engine_device *from = &options->devices[d];
+        cuzk_device *device = &engine->devices[d];
+        pthread_cond_init(&device->loaded, NULL);
+        engine->n_devices = d + 1;
+        device->id = strdup(from->id);
+        device->name = strdup(from->name != NULL ? from->name : from->id);
+        CUZK_FAIL_IF(device->id == NULL || device->name == NULL, err, CUZK_E_MEMORY,
+                     "no memory for the list of devices");
+        device->memory.cap = from->memory_bytes;
+        device->memory.slice = from->memory_bytes / 16;
+        copy[d] =
+            (cuzk_engine_device){device->id, device->name, from->memory_bytes, from->n_workers};
+    }
+    return CUZK_OK;
+}
+
+static void set_defaults(cuzk_engine_options *options)
+{
+    options->attempts = options->attempts != 0 ? options->attempts : 2;
+    options->device_faults = options->device_faults != 0 ? options->device_faults : 2;
+    options->keep_ns = options->keep_ns != 0 ? options->keep_ns : UINT64_C(3600000000000);
+    options->keep_bytes = options->keep_bytes != 0 ? options->keep_bytes : UINT64_C(64) << 20;
+}
+
+static void init_conditions(cuzk_engine *engine)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&engine->clerk_wake, &monotonic);
+    pthread_cond_init(&engine->quiet, &monotonic);
+    pthread_cond_init(&engine->slots_changed, NULL);
+    pthread_condattr_destroy(&monotonic);
+}
+
+cuzk_status cuzk_engine_create(cuzk_engine **out, const cuzk_engine_options *options,
+                               cuzk_error *err)
+{
+    CUZK_TRY(check_options(options, err));
+    cuzk_engine *engine = calloc(1, sizeof *engine);
+    CUZK_FAIL_IF(engine == NULL, err, CUZK_E_MEMORY, "no memory for the engine");
+    engine->options = *options;
+    engine->options.devices = NULL;
+    engine->options.n_devices = options->n_devices;
+    engine->born_ns = cuzk_now_ns();
+    engine->timer.kind = CUZK_TIMER_ENGINE;
+    atomic_init(&engine->stops, false);
+    set_defaults(&engine->options);
+    pthread_mutex_init(&engine->lock, NULL);
+    init_conditions(engine);
+    cuzk_budget_init(&engine->budget, options->budget_bytes, options->intake_bytes);
+    cuzk_status status = copy_devices(engine, options, err);
+    if (status == CUZK_OK) {
+        status = cuzk_table_init(&engine->jobs, err);
+    }
+    if (status == CUZK_OK) {
+        status = cuzk_table_init(&engine->waiters, err);
+    }
+    if (status == CUZK_OK) {
+        size_stages(engine);
+        status = cuzk_records_recover(engine, err);
+    }
+    if (status == CUZK_OK) {
+        status = start_all(engine, err);
+    }
+    if (status != CUZK_OK) {
+        cuzk_engine_destroy(engine);
+        return status;
+    }
+    *out = engine;
+    return CUZK_OK;
+}
+
+/* ---- drain and stop -------------------------------------------------------------------------- */
+
+static bool is_drained(const cuzk_engine *engine)
+{
+    return engine->n_unfinished == 0 && engine->n_submissions == 0 &&
+           engine->notices.first == NULL && !engine->is_calling;
+}
+
+bool cuzk_engine_drain(cuzk_engine *engine, uint64_t deadline_ns)
+{
+    struct timespec t = {.tv_sec = (time_t)(deadline_ns / 1000000000u),
+                         .tv_nsec = (long)(deadline_ns % 1000000000u)};
+    cuzk_engine_lock(engine);
+    engine->is_draining = true;
+    cuzk_intake_refuse(engine);
+    cuzk_schedule(engine);
+    while (!is_drained(engine) && cuzk_now_ns() < deadline_ns) {
+        pthread_cond_timedwait(&engine->quiet, &engine->lock, &t);
+    }
+    bool drained = is_drained(engine);
+    cuzk_engine_unlock(engine);
+    return drained;
+}
+
+static unsigned n_busy(const cuzk_engine *engine)
+{
+    unsigned n = engine->decoders.n_busy + engine->makers.n_busy + engine->finishers.n_busy +
+                 engine->verifiers.n_busy + engine->loaders.n_busy;
+    for (unsigned d = 0; d < engine->options.n_devices; d++) {
+        n += engine->devices[d].workers.n_busy + engine->devices[d].express.n_busy;
+    }
+    return n;
+}
+
+/* All that runs sees that it is to end; all that waits is taken out. */
+static void stop(cuzk_engine *engine)
+{
+    engine->is_draining = true;
+    engine->is_stopping = true;
+    atomic_store_explicit(&engine->stops, true, memory_order_relaxed); /* a hint; work asks often */
+    cuzk_intake_refuse(engine);
+    cuzk_waiters_stop(engine);
+    for (cuzk_job *job = engine->live; job != NULL; job = job->next) {
+        cuzk_job_stop_units(engine, job);
+    }
+    pthread_cond_broadcast(&engine->slots_changed);
+    cuzk_schedule(engine);
+    while (n_busy(engine) > 0 || engine->finish.n > 0 || engine->n_writes > 0 ||
+           engine->n_callers > 0) {
+        pthread_cond_wait(&engine->quiet, &engine->lock);
+    }
+}
+
+static void join_all(cuzk_engine *engine)
+{
+    cuzk_engine_lock(engine);
+    engine->is_ended = true;
+    for (unsigned i = 0; i < engine->n_threads; i++) {
+        pthread_cond_signal(&engine->threads[i].wake);
+    }
+    pthread_cond_signal(&engine->clerk_wake);
+    pthread_mutex_unlock(&engine->lock);
+    for (unsigned i = 0; i < engine->n_threads; i++) {
+        pthread_join(engine->threads[i].id, NULL);
+        pthread_cond_destroy(&engine->threads[i].wake);
+        pthread_cond_destroy(&engine->threads[i].lane_wake);
+    }
+    if (engine->has_clerk) {
+        pthread_join(engine->clerk, NULL);
+    }
+}
+
+/* No thread is left. Jobs that are unfinished stay in the journal. */
+static void free_jobs(cuzk_engine *engine)
+{
+    cuzk_engine_lock(engine);
+    while (engine->rewrites != NULL) {
+        cuzk_job *job = engine->rewrites;
+        engine->rewrites = job->next_rewrite;
+        job->is_rewrite = false;
+        cuzk_job_unref(engine, job);
+    }
+    cuzk_jobs_free(engine);
+    pthread_mutex_unlock(&engine->lock);
+}
+
+static void free_slots(cuzk_engine *engine)
+{
+    for (cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
+        if (slot->resident != NULL) {
+            cuzk_devices_cool(engine, slot);
+            slot->work->resident_close(slot->work->user, slot->resident);
+        }
+    }
+    while (engine->slots != NULL) {
+        cuzk_slot *slot = engine->slots;
+        engine->slots = slot->next;
+        free(slot->error);
+        free(slot);
+    }
+}
+
+void cuzk_engine_destroy(cuzk_engine *engine)
+{
+    if (engine == NULL) {
+        return;
+    }
+    cuzk_engine_lock(engine);
+    if (engine->jobs.buckets != NULL) {
+        stop(engine);
+    }
+    pthread_mutex_unlock(&engine->lock);
+    join_all(engine);
+    if (engine->jobs.buckets != NULL) {
+        free_jobs(engine);
+    }
+    free_slots(engine);
+    for (unsigned d = 0; d < engine->options.n_devices && engine->options.devices != NULL; d++) {
+        cuzk_device *device = &engine->devices[d];
+        if (device->id != NULL) {
+            pthread_cond_destroy(&device->loaded);
+        }
+        free(device->id);
+        free(device->name);
+    }
+    free((void *)(uintptr_t)engine->options.devices);
+    free(engine->threads);
+    cuzk_table_clear(&engine->jobs);
+    cuzk_table_clear(&engine->waiters);
+    pthread_cond_destroy(&engine->clerk_wake);
+    pthread_cond_destroy(&engine->quiet);
+    pthread_cond_destroy(&engine->slots_changed);
+    pthread_mutex_destroy(&engine->lock);
+    free(engine);
+}

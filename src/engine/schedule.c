@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Who gets memory and threads next. cuzk_schedule runs before the lock is given back, whatever
+ * happened under it, and goes on until nothing more can be granted: so no event needs to know whom
+ * it may have freed. With nothing to grant it looks at the heads of a few queues. */
+#include "engine/state.h"
+
+cuzk_thread *cuzk_stage_give(cuzk_stage *stage, void *item)
+{
+    cuzk_thread *thread = stage->idle;
+    stage->idle = thread->next_idle;
+    stage->n_busy++;
+    thread->item = item;
+    pthread_cond_signal(&thread->wake);
+    return thread;
+}
+
+void cuzk_unit_push(cuzk_unit *unit, cuzk_order *queue)
+{
+    unit->queue = queue;
+    cuzk_order_push(queue, &unit->order);
+}
+
+void cuzk_unit_pull(cuzk_unit *unit)
+{
+    if (unit->queue != NULL) {
+        cuzk_order_remove(unit->queue, &unit->order);
+        unit->queue = NULL;
+    }
+}
+
+void cuzk_unit_want(cuzk_engine *engine, cuzk_unit *unit)
+{
+    cuzk_slot *slot = unit->job->slot;
+    unit->at = CUZK_AT_MEMORY;
+    if (slot->state == CUZK_SLOT_READY) {
+        cuzk_unit_push(unit, &engine->units);
+    } else {
+        cuzk_unit_push(unit, &slot->parked);
+        cuzk_slot_want(engine, slot);
+    }
+}
+
+static cuzk_unit *first_unit(const cuzk_order *queue)
+{
+    cuzk_order_node *node = cuzk_order_first(queue);
+    return node != NULL ? CUZK_OF(node, cuzk_unit, order) : NULL;
+}
+
+/* The first unit whose resident is ready; others, whose resident has been evicted since they were
+ * queued, go behind it. */
+static cuzk_unit *first_ready_for_memory(cuzk_engine *engine)
+{
+    cuzk_unit *unit = first_unit(&engine->units);
+    while (unit != NULL && unit->job->slot->state != CUZK_SLOT_READY) {
+        cuzk_unit_pull(unit);
+        cuzk_unit_want(engine, unit);
+        unit = first_unit(&engine->units);
+    }
+    return unit;
+}
+
+/* Witnesses are made so far ahead of the devices and no further; what is CRITICAL may always have a
+ * witness. */
+static bool may_make_witness(const cuzk_engine *engine, const cuzk_unit *unit)
+{
+    unsigned limit = unit->order.priority >= CUZK_PRIORITY_CRITICAL ? engine->makers.n_threads : 0;
+    for (unsigned d = 0; d < engine->options.n_devices; d++) {
+        const cuzk_device *device = &engine->devices[d];
+        if (!device->is_out) {
+            limit +=
+                engine->options.witness_ahead + device->workers.n_threads - device->workers.n_busy;
+        }
+    }
+    return cuzk_stage_is_idle(&engine->makers) && engine->n_devices > 0 && engine->n_ahead < limit;
+}
+
+static void start_unit(cuzk_engine *engine, cuzk_unit *unit)
+{
+    cuzk_job *job = unit->job;
+    cuzk_unit_pull(unit);
+    cuzk_budget_take(&engine->budget, CUZK_SHARE_WORK, job->unit_bytes, true);
+    job->slot->n_users++;
+    unit->has_memory = true;
+    job->n_active++;
+    engine->n_ahead++;
+    unit->at = CUZK_AT_WITNESS;
+    cuzk_job_start(engine, job);
+    unit->thread = cuzk_stage_give(&engine->makers, unit);
+}
+
+static void start_load(cuzk_engine *engine, cuzk_slot *slot)
+{
+    cuzk_order_remove(&engine->loads, &slot->order);
+    slot->bytes = slot->need_bytes;
+    cuzk_budget_take(&engine->budget, CUZK_SHARE_WORK, slot->bytes, false);
+    slot->state = CUZK_SLOT_LOADING;
+    cuzk_stage_give(&engine->loaders, slot);
+}
+
+/* The share of work, in order. One that waits for memory holds back all behind it; one that only
+ * waits for a thread lets a resident be loaded, if that leaves it its memory. */
+static void serve_work(cuzk_engine *engine)
+{
+    const cuzk_share *share = &engine->budget.shares[CUZK_SHARE_WORK];
+    for (;;) {
+        cuzk_unit *unit = first_ready_for_memory(engine);
+        cuzk_slot *slot = cuzk_slots_first_load(engine);
+        bool can_unit = unit != NULL && may_make_witness(engine, unit);
+        bool can_load = slot != NULL && cuzk_stage_is_idle(&engine->loaders);
+        bool unit_first =
+            unit != NULL && (slot == NULL || cuzk_order_before(&unit->order, &slot->order));
+        if (can_unit && (unit_first || !can_load)) {
+            bool is_critical = unit->order.priority >= CUZK_PRIORITY_CRITICAL;
+            if (cuzk_share_free(share, is_critical) < unit->job->unit_bytes) {
+                cuzk_slots_make_room(engine, unit->job->unit_bytes, is_critical, unit->job->slot);
+                return;
+            }
+            start_unit(engine, unit);
+        } else if (can_load) {
+            bool is_critical = slot->order.priority >= CUZK_PRIORITY_CRITICAL;
+            uint64_t bytes = slot->need_bytes + (unit_first ? unit->job->unit_bytes : 0);
+            if (cuzk_share_free(share, is_critical) < bytes) {
+                if (!unit_first) {
+                    cuzk_slots_make_room(engine, bytes, is_critical, NULL);
+                }
+                return;
+            }
+            start_load(engine, slot);
+        } else {
+            return;
+        }
+    }
+}
+
+static bool is_finish_full(const cuzk_engine *engine)
+{
+    return engine->finish.n >= 2 * (size_t)engine->finishers.n_threads;
+}
+
+/* The best unit that a device may prove now: any that is ready, or one of its own. */
+static cuzk_unit *best_for(const cuzk_engine *engine, const cuzk_device *device)
+{
+    cuzk_unit *any = first_unit(&engine->ready);
+    cuzk_unit *own = first_unit(&device->ready);
+    if (any == NULL || (own != NULL && cuzk_order_before(&own->order, &any->order))) {
+        return own;
+    }
+    return any;
+}
+
+static void serve_device(cuzk_engine *engine, unsigned d)
+{
+    cuzk_device *device = &engine->devices[d];
+    while (!device->is_out && !is_finish_full(engine)) {
+        cuzk_unit *unit = best_for(engine, device);
+        if (unit == NULL) {
+            return;
+        }
+        cuzk_stage *stage = &device->workers;
+        if (!cuzk_stage_is_idle(stage) && unit->order.priority >= CUZK_PRIORITY_CRITICAL) {
+            stage = &device->express;
+        }
+        if (!cuzk_stage_is_idle(stage) || !cuzk_device_fits(engine, d, unit)) {
+            return;
+        }
+        cuzk_unit_pull(unit);
+        engine->n_ahead--;
+        unit->at = CUZK_AT_DEVICE;
+        unit->attempts++;
+        unit->device = (int)d;
+        cuzk_thread *thread = cuzk_stage_give(stage, unit);
+        unit->thread = thread;
+        cuzk_device_take(engine, thread, unit);
+    }
+}
+
+static void serve_stage(cuzk_stage *stage, cuzk_order *queue, const cuzk_order *next,
+                        size_t next_max)
+{
+    while (queue->n > 0 && cuzk_stage_is_idle(stage)) {
+        cuzk_unit *unit = first_unit(queue);
+        if (next != NULL && next->n >= next_max && unit->at != CUZK_AT_DISCARD) {
+            return;
+        }
+        cuzk_unit_pull(unit);
+        if (unit->at == CUZK_AT_FINISH_WAIT) {
+            unit->at = CUZK_AT_FINISH;
+        } else if (unit->at == CUZK_AT_VERIFY_WAIT) {
+            unit->at = CUZK_AT_VERIFY;
+        }
+        unit->thread = cuzk_stage_give(stage, unit);
+    }
+}
+
+void cuzk_schedule(cuzk_engine *engine)
+{
+    if (engine->is_stopping) { /* only what is to be freed */
+        serve_stage(&engine->finishers, &engine->finish, NULL, 0);
+        return;
+    }
+    cuzk_intake_serve(engine);
+    serve_stage(&engine->verifiers, &engine->verify, NULL, 0);
+    serve_stage(&engine->finishers, &engine->finish, &engine->verify,
+                2 * (size_t)engine->verifiers.n_threads);
+    for (unsigned d = 0; d < engine->options.n_devices; d++) {
+        serve_device(engine, d);
+    }
+    cuzk_slots_serve_evictions(engine);
+    serve_work(engine);
+}

@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the engine's files share. One lock guards all of it; unless said otherwise every function
+ * here is called with that lock held and returns with it held. docs/threads.md tells who runs
+ * where. */
+#ifndef CUZK_ENGINE_STATE_H
+#define CUZK_ENGINE_STATE_H
+
+#include "engine/budget.h"
+#include "engine/engine.h"
+#include "engine/order.h"
+#include "engine/table.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* The struct of which `pointer` is a member. */
+#define CUZK_OF(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+typedef struct cuzk_job cuzk_job;
+typedef struct cuzk_unit cuzk_unit;
+typedef struct cuzk_waiter cuzk_waiter;
+typedef struct cuzk_slot cuzk_slot;
+typedef struct cuzk_thread cuzk_thread;
+
+/* ---- the clerk's queue: what is told to the outside, in order -------------------------------- */
+
+typedef enum {
+    CUZK_NOTICE_SUBMITTED, /* of a waiter */
+    CUZK_NOTICE_RESULT,    /* of a waiter */
+    CUZK_NOTICE_RESERVED,  /* of a claim */
+    CUZK_NOTICE_ACCEPTED,  /* of a job */
+    CUZK_NOTICE_ENDED,     /* of a job */
+    CUZK_NOTICE_SWEEP      /* of a job: free its task */
+} cuzk_notice_kind;
+
+typedef struct cuzk_notice {
+    struct cuzk_notice *next, *prev;
+    cuzk_notice_kind kind;
+    bool is_queued;
+} cuzk_notice;
+
+typedef enum {
+    CUZK_TIMER_AWAIT,   /* of a waiter */
+    CUZK_TIMER_ABANDON, /* of a job */
+    CUZK_TIMER_ENGINE   /* the engine's own: look again at memory, journal, old results */
+} cuzk_timer_kind;
+
+typedef struct {
+    cuzk_order_node order; /* seq: when, on cuzk_now_ns' clock */
+    cuzk_timer_kind kind;
+} cuzk_timer;
+
+/* ---- payloads -------------------------------------------------------------------------------- */
+
+/* Somebody who waits for memory of the intake: a caller of cuzk_engine_reserve (on_reserved set),
+ * or a payload on its way to a decoder. */
+typedef struct {
+    cuzk_order_node order;
+    cuzk_notice notice;
+    uint64_t bytes; /* of the payload */
+    void (*on_reserved)(void *user, cuzk_status status, const char *error);
+    void *user;
+    cuzk_status status;
+    char *error;
+
+    cuzk_waiter *waiter; /* NULL: recovered from the journal */
+    cuzk_job *recovered;
+    char *request_id;
+    unsigned kind, priority;
+    void *payload;
+    cuzk_share_id share;
+    bool has_payload; /* the payload's bytes are reserved; decoder's bytes are waited for next */
+    uint64_t since_ns;
+} cuzk_claim;
+
+/* One caller who waits for a job. */
+struct cuzk_waiter {
+    cuzk_table_node by_id; /* hash: its number */
+    cuzk_notice submitted, result;
+    cuzk_timer deadline;
+    cuzk_waiter *next, *prev; /* of its job */
+    cuzk_job *job;
+    cuzk_on_submitted on_submitted;
+    cuzk_on_result on_result;
+    void *user;
+    bool is_submission;
+    bool awaits_accept; /* on_submitted has not been queued */
+    bool has_left;      /* on_result will not be called */
+    bool timed_out, was_known;
+    unsigned queue_position;
+    cuzk_status status; /* why there is no job, or no result */
+    char *error;
+    unsigned n_refs; /* submission on its way, job, notices */
+};
+
+/* ---- jobs and units -------------------------------------------------------------------------- */
+
+typedef enum {
+    CUZK_AT_REST,        /* not begun, its task is not there yet */
+    CUZK_AT_MEMORY,      /* waits for memory, or for its resident */
+    CUZK_AT_WITNESS,     /* its witness is being made */
+    CUZK_AT_READY,       /* waits for a device */
+    CUZK_AT_DEVICE,      /* in prove_start */
+    CUZK_AT_FINISH_WAIT, /* waits for a finisher */
+    CUZK_AT_FINISH,
+    CUZK_AT_VERIFY_WAIT,
+    CUZK_AT_VERIFY,
+    CUZK_AT_ASSEMBLE, /* all units were in the journal: waits for a verifier to assemble */
+    CUZK_AT_DISCARD,  /* of a stopped job: a finisher frees what it holds */
+    CUZK_AT_VERIFIED, /* until the journal has it */
+    CUZK_AT_DONE,
+    CUZK_AT_DROPPED
+} cuzk_unit_at;
+
+struct cuzk_unit {
+    cuzk_order_node order;
+    cuzk_order *queue; /* the one it is in; NULL: none */
+    cuzk_job *job;
+    unsigned index;
+    cuzk_unit_at at;
+    unsigned attempts; /* proofs begun */
+    int device;        /* the last one; -1: none yet */
+    cuzk_thread *thread;
+    cuzk_unit_witness *witness;
+    cuzk_pending *pending;
+    size_t proof_bytes;
+    uint64_t witness_from, witness_ns, prove_from, prove_ns;
+    bool wants_write; /* the journal did not take it: again later */
+    bool has_memory;  /* its bytes are reserved and its resident is held */
+    int suspect;      /* device whose proof did not verify, unless the witness is to blame; -1 */
+};
+
+struct cuzk_job {
+    cuzk_engine *engine;
+    cuzk_table_node by_id;
+    cuzk_job *next, *prev; /* engine's list of unfinished or ended ones */
+    unsigned n_refs;
+    char *id, *request_id;
+    uint64_t seq;
+    unsigned kind, priority;
+    const cuzk_work *work;
+    uint8_t digest[32];
+
+    cuzk_job_state state;
+    bool in_table, is_accepted, is_refused, is_recovered;
+    bool has_end;           /* how it ends is known; state tells when the end is on the disk */
+    bool is_closed;         /* ended, waiters told */
+    atomic_bool is_stopped; /* read by its units' stages without the lock: a hint to stop early */
+    cuzk_job_state end_state;
+    cuzk_status status;
+    char *error; /* NULL: none */
+    uint8_t *answer;
+    size_t answer_bytes;
+
+    cuzk_task *task;
+    uint64_t task_reserved;
+    void *payload; /* until the journal has it; its bytes are reserved */
+    size_t payload_bytes;
+    cuzk_share_id payload_share;
+    cuzk_slot *slot;
+    uint64_t unit_bytes, device_bytes, resident_device_bytes;
+    bool is_unchecked;
+
+    cuzk_unit *units; /* NULL once swept */
+    cuzk_unit_view *views;
+    uint8_t *proofs;
+    unsigned n_units;
+    unsigned n_active; /* units and others that use task and units */
+    unsigned n_verified, n_done;
+    unsigned n_writes; /* asked of the journal, not answered */
+    bool is_rewrite;   /* in the engine's list of writes to do again */
+    bool wants_end_write;
+    cuzk_job *next_rewrite;
+
+    cuzk_waiter *waiters;
+    unsigned n_waiters;
+    bool is_kept; /* submitted by somebody who does not wait: never dropped */
+    cuzk_timer abandon;
+    cuzk_notice accepted, ended, sweep;
+
+    int64_t accepted_unix_ms, ended_unix_ms;
+    uint64_t submitted_ns, accepted_ns, started_ns, ended_ns; /* 0: not yet */
+    uint64_t total_ns, queue_ns, resident_ns, witness_ns, prove_ns, lane_ns;
+    uint64_t kept_bytes;
+};
+
+/* ---- residents ------------------------------------------------------------------------------- */
+
+typedef enum {
+    CUZK_SLOT_EMPTY,
+    CUZK_SLOT_WANTED, /* waits for memory or a loader */
+    CUZK_SLOT_LOADING,
+    CUZK_SLOT_READY,
+    CUZK_SLOT_EVICTING
+} cuzk_slot_state;
+
+typedef struct {
+    bool is_loaded, is_loading; /* either: its bytes are reserved */
+    unsigned n_users;           /* units on the device */
+    uint64_t used_ns;
+    cuzk_slot *next_evict; /* of a worker's list */
+    cuzk_status status;    /* of the last load */
+} cuzk_slot_device;
+
+/* A circuit that is resident, is to be, or was. */
+struct cuzk_slot {
+    cuzk_slot *next;
+    char circuit[CUZK_CIRCUIT_ID_MAX];
+    const cuzk_work *work;
+    unsigned kind;
+    cuzk_slot_state state;
+    cuzk_order_node order; /* among the loads; its best unit's */
+    cuzk_order parked;     /* units that wait until it is ready */
+    cuzk_resident *resident;
+    uint64_t need_bytes;   /* before it is loaded */
+    uint64_t bytes;        /* reserved, while it is loading, ready, evicting */
+    uint64_t device_bytes; /* on a device with memory of its own; 0: not known yet */
+    unsigned n_users;      /* units that hold memory */
+    unsigned n_jobs;       /* unfinished */
+    unsigned n_preloads;   /* callers of preload */
+    uint64_t used_ns, load_ns;
+    bool evict_when_idle;
+    unsigned n_attempts; /* loads that ended, well or not */
+    cuzk_status status;  /* of the last one */
+    char *error;
+    cuzk_slot_device devices[CUZK_ENGINE_DEVICES_MAX];
+};
+
+/* ---- threads and devices --------------------------------------------------------------------- */
+
+/* Threads that do one thing. Whoever makes work pops an idle thread and gives it an item, so that
+ * no wake-up can be lost and none is for nothing. */
+typedef struct {
+    cuzk_thread *idle;
+    unsigned n_threads, n_busy;
+    /* Called with the lock held, which it gives away while it works. */
+    void (*run)(cuzk_thread *thread, void *item);
+} cuzk_stage;
+
+struct cuzk_lane {
+    cuzk_order_node order; /* among a device's waiters */
+    bool is_held;
+    uint64_t held_from;
+};
+
+struct cuzk_thread {
+    cuzk_engine *engine;
+    pthread_t id;
+    pthread_cond_t wake, lane_wake;
+    cuzk_stage *stage;
+    cuzk_thread *next_idle;
+    void *item;
+    unsigned device, worker; /* of a device's */
+    cuzk_unit *unit;         /* a device's: what it proves */
+    uint64_t since_ns;
+    cuzk_lane lane;
+    cuzk_slot *evict; /* off the device, before it proves */
+};
+
+typedef struct {
+    char *id, *name;
+    cuzk_stage workers, express; /* express: one thread more, for what is CRITICAL */
+    cuzk_order ready;            /* units that this device is to prove and no other */
+    cuzk_share memory;           /* cap 0: it uses host memory */
+    cuzk_lane *lane_holder;
+    cuzk_order lane_waiters;
+    pthread_cond_t loaded; /* a resident has been put on it, or could not be */
+    bool is_out;
+    unsigned n_faults;
+    char reason[256];
+} cuzk_device;
+
+typedef struct {
+    cuzk_notice *first, *last;
+} cuzk_notices;
+
+struct cuzk_engine {
+    pthread_mutex_t lock;
+    cuzk_engine_options options;
+    uint64_t born_ns;
+    bool is_draining, is_stopping;
+    atomic_bool stops; /* is_stopping, for work that asks without the lock */
+    bool is_ended;     /* threads leave */
+
+    cuzk_budget budget;
+    uint64_t next_arrival, next_seq;
+    cuzk_order payload_claims[2]; /* of CUZK_SHARE_SMALL, CUZK_SHARE_PAYLOAD */
+    cuzk_order decode_claims;     /* have their payload, wait for a decoder and its bytes */
+    cuzk_order kept_claims;       /* used while claims are refused */
+    unsigned n_submissions;
+
+    cuzk_table jobs;        /* by id */
+    cuzk_job *live, *ended; /* ended: the oldest first */
+    cuzk_job *ended_last;
+    uint64_t kept_bytes; /* of ended ones */
+    unsigned n_unfinished;
+    struct {
+        unsigned pending, in_progress;
+        uint64_t completed, failed, cancelled;
+    } counts[CUZK_KINDS_MAX];
+    uint64_t n_retries;
+
+    cuzk_table waiters; /* by number */
+    uint64_t next_waiter;
+
+    cuzk_order units;   /* resident is ready, wait for memory */
+    unsigned n_ahead;   /* units whose witness is being made or is ready */
+    cuzk_order ready;   /* wait for any device */
+    cuzk_order finish;  /* wait for a finisher */
+    cuzk_order verify;  /* wait for a verifier */
+    unsigned n_devices; /* not out */
+    cuzk_device devices[CUZK_ENGINE_DEVICES_MAX];
+
+    cuzk_slot *slots;
+    cuzk_order loads;
+    uint64_t bytes_evicting;
+    unsigned n_evict_wanted; /* slots with evict_when_idle */
+    pthread_cond_t slots_changed;
+
+    cuzk_stage decoders, makers, finishers, verifiers, loaders;
+    cuzk_thread *threads;
+    unsigned n_threads;
+
+    pthread_t clerk;
+    bool has_clerk;
+    pthread_cond_t clerk_wake;
+    cuzk_notices notices;
+    cuzk_order timers;
+    cuzk_timer timer;
+    bool is_calling;      /* the clerk is in a callback */
+    pthread_cond_t quiet; /* something ended: for drain and stop */
+    unsigned n_callers;   /* inside cuzk_engine_preload */
+
+    cuzk_job *rewrites; /* jobs with something the journal did not take */
+    unsigned n_writes;
+    bool journal_failed;
+    bool is_recovering;
+};
+
+/* ---- engine.c -------------------------------------------------------------------------------- */
+
+static inline void cuzk_engine_lock(cuzk_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+}
+
+/** Give work to idle threads, then give the lock back. */
+void cuzk_engine_unlock(cuzk_engine *engine);
+
+/** Milliseconds of the wall clock. Without the lock too. */
+int64_t cuzk_engine_unix_ms(void);
+
+/** Text for an error that outlives its cuzk_error; NULL where memory is short. */
+char *cuzk_engine_text(const char *fmt, ...) CUZK_PRINTF(1, 2);
+
+/* ---- observe.c: without the lock ------------------------------------------------------------- */
+
+void cuzk_observe(const cuzk_engine *engine, const cuzk_event *event);
+
+/** An event of a unit, whose job's text and numbers it takes. thread: a device's, or NULL. */
+void cuzk_observe_unit(const cuzk_engine *engine, cuzk_event_id id, cuzk_event_phase phase,
+                       const cuzk_unit *unit, const cuzk_thread *thread, cuzk_status status,
+                       const char *text);
+
+/** An event that is about no job. */
+void cuzk_observe_text(const cuzk_engine *engine, cuzk_event_id id, cuzk_event_phase phase,
+                       int device, uint64_t value, const char *text);
+
+/* ---- schedule.c ------------------------------------------------------------------------------ */
+
+/** Grant memory and hand work to idle threads until nothing more can be. */
+void cuzk_schedule(cuzk_engine *engine);
+
+/** Whether a stage has an idle thread. */
+static inline bool cuzk_stage_is_idle(const cuzk_stage *stage)
+{
+    return stage->idle != NULL;
+}
+
+/** Give an idle thread of the stage an item; there must be one. */
+cuzk_thread *cuzk_stage_give(cuzk_stage *stage, void *item);
+
+/** Units: into a queue, out of the one they are in (fine in none). */
+void cuzk_unit_push(cuzk_unit *unit, cuzk_order *queue);
+void cuzk_unit_pull(cuzk_unit *unit);
+
+/** A unit that may begin: queue it for memory, or behind its resident. */
+void cuzk_unit_want(cuzk_engine *engine, cuzk_unit *unit);
+
+/* ---- clerk.c --------------------------------------------------------------------------------- */
+
+cuzk_status cuzk_clerk_start(cuzk_engine *engine, cuzk_error *err) CUZK_WARN_UNUSED;
+void cuzk_clerk_tell(cuzk_engine *engine, cuzk_notice *notice, cuzk_notice_kind kind);
+/** Take a notice back; fine when it is not queued. True: it was. */
+bool cuzk_clerk_untell(cuzk_engine *engine, cuzk_notice *notice);
+/** Set or move a timer; cancel: fine when it is not set. */
+void cuzk_timer_set(cuzk_engine *engine, cuzk_timer *timer, uint64_t when_ns);
+void cuzk_timer_cancel(cuzk_engine *engine, cuzk_timer *timer);
+/** Have the engine looked at again no later than then. */
+void cuzk_timer_engine(cuzk_engine *engine, uint64_t when_ns);
+
+/* ---- waiters.c ------------------------------------------------------------------------------- */
+
+/** A waiter with a number, in the table, held once. NULL: no memory. */
+cuzk_waiter *cuzk_waiter_new(cuzk_engine *engine);
+void cuzk_waiter_unref(cuzk_engine *engine, cuzk_waiter *waiter);
+void cuzk_waiter_attach(cuzk_engine *engine, cuzk_waiter *waiter, cuzk_job *job);
+void cuzk_waiter_detach(cuzk_engine *engine, cuzk_waiter *waiter);
+/** Tell all that wait for a job how it was accepted; how it ended. */
+void cuzk_waiters_accepted(cuzk_engine *engine, cuzk_job *job);
+void cuzk_waiters_ended(cuzk_engine *engine, cuzk_job *job);
+/** Tell a waiter that has no job why. */
+void cuzk_waiter_refuse(cuzk_engine *engine, cuzk_waiter *waiter, cuzk_status status,
+                        const char *error);
+/** Tell those of unfinished jobs that the engine ends. */
+void cuzk_waiters_stop(cuzk_engine *engine);
+/** The clerk's part: call out. Gives the lock away meanwhile. */
+void cuzk_waiter_call_submitted(cuzk_engine *engine, cuzk_waiter *waiter);
+void cuzk_waiter_call_result(cuzk_engine *engine, cuzk_waiter *waiter);
+void cuzk_waiter_timed_out(cuzk_engine *engine, cuzk_waiter *waiter);
+
+/* ---- intake.c -------------------------------------------------------------------------------- */
+
+/** Start the way of what the journal has of an unfinished job. claim: recovered, kind, priority,
+ *  request_id, payload and bytes set; handed over. */
+void cuzk_intake_recover(cuzk_engine *engine, cuzk_claim *claim);
+/** A decoder's stage; item: a cuzk_claim whose bytes are reserved. */
+void cuzk_intake_decode(cuzk_thread *thread, void *item);
+/** Grant the payloads' shares. */
+void cuzk_intake_serve(cuzk_engine *engine);
+/** Refuse all that has not reached a decoder. */
+void cuzk_intake_refuse(cuzk_engine *engine);
+/** The clerk's part of a reservation. Gives the lock away meanwhile. */
+void cuzk_intake_call_reserved(cuzk_engine *engine, cuzk_claim *claim);
+
+/* ---- jobs.c ---------------------------------------------------------------------------------- */
+
+/** A job with its units and strings, held once, not in the table. Without the lock. Errors:
+ *  E_MEMORY. */
+cuzk_status cuzk_job_new(cuzk_job **out, cuzk_engine *engine, const char *id,
+                         const char *request_id, unsigned kind, unsigned priority, unsigned n_units,
+                         cuzk_error *err) CUZK_WARN_UNUSED;
+/** Bytes of a job's record. */
+uint64_t cuzk_job_record_bytes(const cuzk_job *job);
+void cuzk_job_unref(cuzk_engine *engine, cuzk_job *job);
+cuzk_job *cuzk_job_find(const cuzk_engine *engine, const char *id);
+/** Into the table and the list of unfinished jobs. */
+void cuzk_job_enter(cuzk_engine *engine, cuzk_job *job);
+/** Out of the table: its id is free. */
+void cuzk_job_forget(cuzk_engine *engine, cuzk_job *job);
+/** Let its units begin. */
+void cuzk_job_begin(cuzk_engine *engine, cuzk_job *job);
+/** It is in the journal: count it and tell. */
+void cuzk_job_accept(cuzk_engine *engine, cuzk_job *job);
+/** It is not, and will not be. */
+void cuzk_job_refuse(cuzk_engine *engine, cuzk_job *job, cuzk_status status, const char *error);
+/** A unit begins. */
+void cuzk_job_start(cuzk_engine *engine, cuzk_job *job);
+/** Decide how a job ends, if that is not decided: journal, then close. error: handed over. */
+void cuzk_job_end(cuzk_engine *engine, cuzk_job *job, cuzk_job_state state, cuzk_status status,
+                  char *error);
+/** Take its units out of everything. */
+void cuzk_job_stop_units(cuzk_engine *engine, cuzk_job *job);
+/** Tell how a closed job ended. */
+void cuzk_job_tell_end(cuzk_engine *engine, cuzk_job *job);
+/** Free all jobs: no thread is left. */
+void cuzk_jobs_free(cuzk_engine *engine);
+/** A unit as the outside sees it. */
+cuzk_unit_view cuzk_unit_look(const cuzk_unit *unit, uint64_t now_ns);
+/** The end is on the disk, or need not be: tell. */
+void cuzk_job_close(cuzk_engine *engine, cuzk_job *job);
+/** End the hold of a unit's or another's work on task and units. */
+void cuzk_job_leave(cuzk_engine *engine, cuzk_job *job);
+/** Free what an ended job needs no more, once nobody uses it. */
+void cuzk_job_sweep_if_idle(cuzk_engine *engine, cuzk_job *job);
+/** The clerk's part of it. Gives the lock away meanwhile. */
+void cuzk_job_sweep(cuzk_engine *engine, cuzk_job *job);
+/** Nobody waits for it any more: if it is still queued it will be dropped. */
+void cuzk_job_abandoned(cuzk_engine *engine, cuzk_job *job);
+void cuzk_job_drop_abandoned(cuzk_engine *engine, cuzk_job *job);
+/** Delete ended jobs that are too old, or that take too many bytes. */
+void cuzk_jobs_expire(cuzk_engine *engine, uint64_t now_ns);
+/** Put an ended job, which the journal gave back, into the list of ended ones. */
+void cuzk_job_keep(cuzk_engine *engine, cuzk_job *job);
+
+/* ---- records.c ------------------------------------------------------------------------------- */
+
+/** Ask the journal. Without one: as if it had answered. */
+void cuzk_records_accept(cuzk_engine *engine, cuzk_job *job);
+void cuzk_records_unit(cuzk_engine *engine, cuzk_unit *unit);
+void cuzk_records_end(cuzk_engine *engine, cuzk_job *job);
+void cuzk_records_drop(cuzk_engine *engine, cuzk_job *job);
+/** Ask again for all that it did not take. */
+void cuzk_records_again(cuzk_engine *engine);
+/** Read it at the start. Without the lock, before any thread runs. */
+cuzk_status cuzk_records_recover(cuzk_engine *engine, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/* ---- residents.c ----------------------------------------------------------------------------- */
+
+/** The slot of a circuit; made if there is none. NULL: no memory. */
+cuzk_slot *cuzk_slot_get(cuzk_engine *engine, const cuzk_work *work, unsigned kind,
+                         const char *circuit, uint64_t bytes);
+/** Have it loaded, at the place in the queue of what waits for it. */
+void cuzk_slot_want(cuzk_engine *engine, cuzk_slot *slot);
+/** The slot to load next, or NULL. Forgets those that nobody wants any more. */
+cuzk_slot *cuzk_slots_first_load(cuzk_engine *engine);
+/** Start evictions that callers asked for. */
+void cuzk_slots_serve_evictions(cuzk_engine *engine);
+/** A user less. */
+void cuzk_slot_leave(cuzk_engine *engine, cuzk_slot *slot);
+/** Forget slots that hold nothing and that nobody needs. */
+void cuzk_slots_reap(cuzk_engine *engine);
+/** Start to evict idle residents, so that `bytes` become free in the work's share; nothing, where
+ *  that many cannot. keep: not this one; may be NULL. */
+void cuzk_slots_make_room(cuzk_engine *engine, uint64_t bytes, bool is_critical,
+                          const cuzk_slot *keep);
+/** A loader's stage; item: a slot that is LOADING or EVICTING. */
+void cuzk_slot_run(cuzk_thread *thread, void *item);
+
+/* ---- devices.c ------------------------------------------------------------------------------- */
+
+/** Whether a unit's bytes on the device, resident included, are free or can be made so; with
+ *  thread: take them, and note in it what is to be evicted. */
+bool cuzk_device_fits(cuzk_engine *engine, unsigned device, const cuzk_unit *unit);
+void cuzk_device_take(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit);
+/** A device worker's stage; item: a unit whose device bytes are taken. */
+void cuzk_device_run(cuzk_thread *thread, void *item);
+/** Hold a fault against a device. True: it has been taken out now. */
+bool cuzk_device_blame(cuzk_engine *engine, unsigned device, const char *why);
+/** Wake a unit that waits for a lane, so that it sees that its job is stopped. */
+void cuzk_lane_wake(cuzk_unit *unit);
+/** Put a resident on all devices that have room. Without the lock. */
+void cuzk_devices_warm(cuzk_engine *engine, cuzk_slot *slot);
+/** Take a resident off all devices. Without the lock; nobody uses it. */
+void cuzk_devices_cool(cuzk_engine *engine, cuzk_slot *slot);
+
+/* ---- stages.c -------------------------------------------------------------------------------- */
+
+void cuzk_stage_witness(cuzk_thread *thread, void *item);
+void cuzk_stage_finish(cuzk_thread *thread, void *item);
+void cuzk_stage_verify(cuzk_thread *thread, void *item);
+/** What a call of the work is given. Without the lock. */
+cuzk_work_call cuzk_stage_call(cuzk_unit *unit, cuzk_thread *thread);
+/** Whether a unit's job is stopped. Without the lock too. */
+bool cuzk_unit_is_stopped(const cuzk_unit *unit);
+/** A unit whose job is stopped: free what it holds. Gives the lock away meanwhile. */
+void cuzk_unit_discard(cuzk_engine *engine, cuzk_unit *unit);
+/** A stage failed: prove again, or fail the job. Gives the lock away meanwhile. */
+void cuzk_unit_failed(cuzk_engine *engine, cuzk_unit *unit, const char *what, cuzk_error *err);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The JSON object of /status: names, types and nesting of the reference daemon's, for the tools
+ * that poll it, and more. */
+#ifndef CUZK_SERVER_STATUS_JSON_H
+#define CUZK_SERVER_STATUS_JSON_H
+
+#include "base/text.h"
+#include "engine/engine.h"
+
+enum { CUZK_STATUS_JOBS_MAX = 256 }; /* in pipelines[], and in queued[] */
+
+typedef struct {
+    unsigned max_witnesses; /* made at once */
+    bool is_ready, is_draining;
+    const char *version;
+} cuzk_status_more;
+
+/** Append the object. view: with units. kinds: CUZK_KINDS_MAX. Memory that runs out is remembered
+ * in out. */
+void cuzk_status_json(cuzk_text *out, const cuzk_engine_view *view, const cuzk_engine_kind *kinds,
+                      const cuzk_status_more *more);
+
+#endif

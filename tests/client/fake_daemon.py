@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A daemon for tests of the client: gRPC and protobuf of Python's packages, which share no code with ours.
+
+It keeps every request and answers as the test tells it: answers[METHOD] is a message, an (code, text) pair that
+becomes the call's status, or a function of the request that gives one of both, or raises Hang.
+"""
+import concurrent.futures, http.server, importlib, os, subprocess, sys, tempfile, threading
+from harness import Skip, TOP
+
+try:
+    import grpc
+except ImportError:
+    grpc = None
+
+
+class Hang(Exception):
+    """The call gets no answer while its client waits."""
+
+
+def messages():
+    """The modules of the wire messages, made by protoc."""
+    folder = tempfile.mkdtemp(prefix="cuzk-proto-")
+    proto = os.path.join(TOP, "proto")
+    try:
+        subprocess.run(["protoc", "-I" + proto, "--python_out=" + folder, proto + "/cuzk/v1/proving.proto",
+                        proto + "/cuzk/v1/circom.proto"], check=True)
+        sys.path.insert(0, folder)
+        return importlib.import_module("cuzk.v1.proving_pb2"), importlib.import_module("cuzk.v1.circom_pb2")
+    except (FileNotFoundError, ImportError) as reason:
+        raise Skip("no protobuf for Python: %s" % reason)
+
+
+class Daemon:
+    """with Daemon(address, answers) as d: … d.requests is a list of (method, message, metadata)."""
+
+    def __init__(self, address, answers, credentials=None, http_status=None):
+        if grpc is None:
+            raise Skip("python3-grpcio is missing")
+        self.proving, self.circom = messages()
+        self.answers, self.requests = answers, []
+        limits = [("grpc.max_receive_message_length", 256 << 20), ("grpc.max_send_message_length", 256 << 20)]
+        self.server = grpc.server(concurrent.futures.ThreadPoolExecutor(32), options=limits)
+        for module, service in ((self.proving, "ProvingEngine"), (self.circom, "Circom")):
+            methods = {}
+            for m in module.DESCRIPTOR.services_by_name[service].methods:
+                request, response = getattr(module, m.input_type.name), getattr(module, m.output_type.name)
+                methods[m.name] = grpc.unary_unary_rpc_method_handler(
+                    self._handler(m.name), request_deserializer=request.FromString,
+                    response_serializer=response.SerializeToString)
+            self.server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("cuzk.v1." + service, methods),))
+        self.port = (self.server.add_secure_port(address, credentials) if credentials
+                     else self.server.add_insecure_port(address))
+        self.http = None
+        if http_status is not None:
+            self._start_http(http_status)
+
+    def _handler(self, name):
+        def handle(request, context):
+            self.requests.append((name, request, dict(context.invocation_metadata())))
+            answer = self.answers.get(name, (grpc.StatusCode.UNIMPLEMENTED, "not scripted"))
+            if callable(answer):
+                try:
+                    answer = answer(request)
+                except Hang:
+                    while context.is_active():
+                        threading.Event().wait(0.02)
+                    return None
+            if isinstance(answer, tuple):
+                context.abort(*answer)
+            return answer
+        return handle
+
+    def _start_http(self, status):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                code, body = status() if callable(status) else status
+                self.send_response(code)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *args):
+                pass
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http_address = "127.0.0.1:%d" % self.http.server_address[1]
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    def __enter__(self):
+        self.server.start()
+        return self
+
+    def __exit__(self, *args):
+        self.server.stop(0).wait()
+        if self.http:
+            self.http.shutdown()
+            self.http.server_close()
+
+    def of(self, method):
+        """The requests of one method."""
+        return [r for m, r, _ in self.requests if m == method]

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* A journal in memory, in place of the real one: same calls, a thread that answers, and handles for
+ * tests. It outlives engines, so that a test can start another one on what the first left. */
+#ifndef CUZK_TESTS_ENGINE_MEMORY_JOURNAL_H
+#define CUZK_TESTS_ENGINE_MEMORY_JOURNAL_H
+
+#include "engine/journal.h"
+
+cuzk_journal *memory_journal_create(void);
+/** Nothing may be asked of it any more. */
+void memory_journal_destroy(cuzk_journal *journal);
+
+/** Answer nothing until it is let go. */
+void memory_journal_hold(cuzk_journal *journal, bool hold);
+
+/** Refuse all writes with this, until CUZK_OK. */
+void memory_journal_fail(cuzk_journal *journal, cuzk_status status);
+
+/** The process dies at this instant, as far as the journal sees: what has been answered is kept,
+ *  what comes is refused and forgotten, until revive. */
+void memory_journal_crash(cuzk_journal *journal);
+void memory_journal_revive(cuzk_journal *journal);
+
+/** Jobs in it, units in it, payload bytes in it. */
+unsigned memory_journal_jobs(cuzk_journal *journal);
+unsigned memory_journal_units(cuzk_journal *journal);
+
+#endif
