@@ -261,6 +261,89 @@ static void test_refused_winning(void **state)
     refuse("winning-2k-5", 0, 1, refusals, sizeof refusals / sizeof refusals[0]);
 }
 
+/* BC-077: every number of every kind, and some that are none. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned n, first_known, last_known;
+    } kinds[] = {{"porep-2k-1", 0, 0, 19},
+                 {"update-2k-6", 1, 0, 4},
+                 {"window-2k-1sectors-3", 1, 5, 14},
+                 {"winning-2k-5", 1, 0, 4}};
+    for (unsigned k = 0; k < 4; k++) {
+        payload *p = payload_open(kinds[k].name, 0, kinds[k].n);
+        for (unsigned i = 0; i <= 22; i++) {
+            uint64_t number = i == 22 ? (uint64_t)1 << 63 : i;
+            bool known = number >= kinds[k].first_known && number <= kinds[k].last_known;
+            cuzk_task *task = NULL;
+            cuzk_task_info info;
+            p->request.registered_proof = number;
+            cuzk_error_clear(&err);
+            cuzk_status status = payload_decode(p, work, &task, &info, &err);
+            if (known ? status == CUZK_E_ARGUMENT || status == CUZK_E_UNSUPPORTED
+                      : status != CUZK_E_ARGUMENT) {
+                fail_msg("%s: number %llu: %s", kinds[k].name, (unsigned long long)number,
+                         err.text);
+            }
+            work->task_destroy(work->user, task);
+        }
+        payload_close(p);
+    }
+}
+
+/* BC-073, BC-075: what may stand behind a commit-phase-1 output, and how it may be wrapped. */
+static void test_c1_forms(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text; /* %B: base64 of the output, %C: the output */
+        cuzk_status status;
+    } forms[] = {
+        {"%C", CUZK_OK},
+        {"%C \r\n\t", CUZK_OK},
+        {" %C", CUZK_OK},
+        {"%C}", CUZK_E_FORMAT},
+        {"%C%C", CUZK_E_FORMAT},
+        {"{\"SectorNum\":%S,\"Phase1Out\":\"%B\",\"SectorSize\":2048}\n", CUZK_OK},
+        {"{\"SectorSize\":2048, \"Phase1Out\" : \"%B\" , \"SectorNum\":%S}", CUZK_OK},
+        {"{\"SectorNum\":%S,\"Phase1Out\":\"%B\",\"SectorSize\":4096}", CUZK_E_MISMATCH},
+        {"{\"SectorNum\":99999,\"Phase1Out\":\"%B\",\"SectorSize\":2048}", CUZK_E_MISMATCH},
+        {"{\"SectorNum\":%S,\"Phase1Out\":\"%B=\",\"SectorSize\":2048}", CUZK_E_FORMAT},
+        {"{\"SectorNum\":%S,\"Phase1Out\":\"_%B\",\"SectorSize\":2048}", CUZK_E_FORMAT},
+        {"{\"SectorNum\":%S,\"Phase1Out\":\"\",\"SectorSize\":2048}", CUZK_E_TRUNCATED},
+        {"{\"SectorNum\":-1,\"Phase1Out\":\"%B\",\"SectorSize\":2048}", CUZK_E_FORMAT},
+        {"{\"Phase1Out\":\"%B\",\"SectorSize\":2048}", CUZK_E_FORMAT},
+    };
+    payload *p = payload_open("porep-2k-1", 0, 0);
+    for (unsigned i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        cuzk_text text = {0};
+        cuzk_task *task = NULL;
+        cuzk_task_info info;
+        for (const char *f = forms[i].text; *f != '\0'; f++) {
+            if (f[0] != '%') {
+                cuzk_text_put_bytes(&text, f, 1);
+            } else if (*++f == 'B') {
+                cuzk_text_put_base64(&text, p->c1.data, (size_t)p->c1.size);
+            } else if (*f == 'C') {
+                cuzk_text_put_bytes(&text, (const char *)p->c1.data, (size_t)p->c1.size);
+            } else {
+                cuzk_text_printf(&text, "%llu", (unsigned long long)p->request.sector_number);
+            }
+        }
+        p->request.vanilla_proof = (ProtobufCBinaryData){text.size, (uint8_t *)text.data};
+        cuzk_error_clear(&err);
+        cuzk_status status = payload_decode(p, work, &task, &info, &err);
+        if (status != forms[i].status) {
+            fail_msg("form %u: %s: %s", i, cuzk_status_name(status), err.text);
+        }
+        work->task_destroy(work->user, task);
+        cuzk_text_clear(&text);
+    }
+    payload_close(p);
+}
+
 /* The order of sectors is part of the request, as far as the version of the proof makes it so. */
 static void test_sector_order(void **state)
 {
@@ -426,6 +509,8 @@ int main(void)
         cmocka_unit_test(test_refused_update),
         cmocka_unit_test(test_refused_window),
         cmocka_unit_test(test_refused_winning),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_c1_forms),
         cmocka_unit_test(test_sector_order),
         cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_cut),
