@@ -110,6 +110,14 @@ cuzk_status cuzk_journal_read(cuzk_journal *journal, uint64_t *next_seq,
                                                   cuzk_error *err),
                               void *user, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Read the payload of an unfinished job. done: called once from the journal's thread; payload:
+ *  handed over (free), NULL when status is not CUZK_OK: E_NOT_FOUND, E_MEMORY, E_FORMAT (damaged),
+ *  E_FILE. */
+void cuzk_journal_load(cuzk_journal *journal, uint64_t seq,
+                       void (*done)(void *user, cuzk_status status, const char *error,
+                                    void *payload, size_t n_bytes),
+                       void *user);
+
 /** Bytes of the file and its log. */
 uint64_t cuzk_journal_bytes(const cuzk_journal *journal);
 

@@ -23,7 +23,10 @@ enum {
     SHRINK_PAGES = 1024 /* given back to the file system at a time */
 };
 
-typedef enum { ACCEPT, UNIT, FINISH, DROP } request_kind;
+typedef enum { ACCEPT, UNIT, FINISH, DROP, LOAD } request_kind;
+
+typedef void (*on_loaded)(void *user, cuzk_status status, const char *error, void *payload,
+                          size_t n_bytes);
 
 typedef cuzk_journal_request request;
 
@@ -39,6 +42,7 @@ struct cuzk_journal_request {
     cuzk_store_sum sum, *piece_sums;
     size_t n_pieces, n_written; /* of the payload */
     cuzk_journal_done done;
+    on_loaded loaded; /* LOAD: in place of done */
     void *user;
     char copy[];
 };
@@ -157,6 +161,17 @@ void cuzk_journal_drop(cuzk_journal *journal, uint64_t seq)
     }
 }
 
+void cuzk_journal_load(cuzk_journal *journal, uint64_t seq, on_loaded done, void *user)
+{
+    request *r = make_request(LOAD, seq, 0, NULL, user);
+    if (r == NULL) {
+        done(user, CUZK_E_MEMORY, "reading the journal: no memory", NULL, 0);
+        return;
+    }
+    r->loaded = done;
+    ask(journal, r);
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static int64_t expire_before_ms(const cuzk_journal *journal)
@@ -187,6 +202,8 @@ static cuzk_status write_request(cuzk_store *store, const request *r, cuzk_error
         return cuzk_store_put_end(store, r->seq, &r->end, r->sum, err);
     case DROP:
         return cuzk_store_drop(store, r->seq, err);
+    case LOAD: /* after the commit */
+        return CUZK_OK;
     }
     return CUZK_OK;
 }
@@ -316,8 +333,33 @@ static bool advance_large(cuzk_journal *journal, outcome *o)
     return true;
 }
 
-static void answer(const outcome *o)
+/* Read a payload and hand it over. */
+static void load(cuzk_journal *journal, const request *r)
 {
+    cuzk_store_row row;
+    cuzk_error err = {0};
+    void *payload = NULL;
+    size_t n_bytes = 0;
+    pthread_mutex_lock(&journal->store_mutex);
+    cuzk_status status = cuzk_store_load(journal->store, &row, r->seq, true, &err);
+    pthread_mutex_unlock(&journal->store_mutex);
+    if (status == CUZK_OK && row.entry.has_ended) {
+        status = CUZK_FAIL(&err, CUZK_E_NOT_FOUND, "job number %llu has ended",
+                           (unsigned long long)r->seq);
+        cuzk_store_row_clear(&row);
+    } else if (status == CUZK_OK) {
+        payload = cuzk_store_row_take_payload(&row, &n_bytes);
+        cuzk_store_row_clear(&row);
+    }
+    cuzk_error_prefix(&err, "journal \"%s\"", journal->path);
+    r->loaded(r->user, status, err.text, payload, n_bytes);
+}
+
+static void answer(cuzk_journal *journal, const outcome *o)
+{
+    if (o->r->kind == LOAD) {
+        load(journal, o->r);
+    }
     if (o->r->done != NULL) {
         o->r->done(o->r->user, o->status, o->status == CUZK_OK ? "" : o->error);
     }
@@ -334,7 +376,7 @@ static void write_batch(cuzk_journal *journal, outcome *all, size_t n, bool has_
     }
     pthread_mutex_unlock(&journal->store_mutex);
     for (size_t i = 0; i < n; i++) {
-        answer(&all[i]);
+        answer(journal, &all[i]);
     }
     pthread_mutex_lock(&journal->store_mutex);
     cuzk_store_checkpoint(journal->store, LOG_PAGES);

@@ -237,7 +237,17 @@ void cuzk_store_row_clear(cuzk_store_row *row)
     memset(row, 0, sizeof *row);
 }
 
-cuzk_status cuzk_store_load(cuzk_store *store, cuzk_store_row *row, uint64_t seq, cuzk_error *err)
+void *cuzk_store_row_take_payload(cuzk_store_row *row, size_t *n_bytes)
+{
+    void *payload = row->memory[1]; /* where read_payload has put it */
+    *n_bytes = row->entry.job.payload_bytes;
+    row->memory[1] = NULL;
+    row->entry.job.payload = NULL;
+    return payload;
+}
+
+cuzk_status cuzk_store_load(cuzk_store *store, cuzk_store_row *row, uint64_t seq, bool with_payload,
+                            cuzk_error *err)
 {
     memset(row, 0, sizeof *row);
     sqlite3_stmt *s = cuzk_store_use(store, CUZK_STORE_GET_JOB);
@@ -254,7 +264,7 @@ cuzk_status cuzk_store_load(cuzk_store *store, cuzk_store_row *row, uint64_t seq
     }
     sqlite3_reset(s);
     if (status == CUZK_OK && !row->entry.has_ended) {
-        status = read_payload(store, row, err);
+        status = with_payload ? read_payload(store, row, err) : CUZK_OK;
         if (status == CUZK_OK) {
             status = read_units(store, row, err);
         }
@@ -265,7 +275,7 @@ cuzk_status cuzk_store_load(cuzk_store *store, cuzk_store_row *row, uint64_t seq
     return status;
 }
 
-cuzk_status cuzk_store_each(cuzk_store *store,
+cuzk_status cuzk_store_each(cuzk_store *store, bool with_payload,
                             cuzk_status (*each)(void *user, const cuzk_journal_entry *entry,
                                                 cuzk_error *err),
                             void *user, cuzk_error *err)
@@ -283,7 +293,8 @@ cuzk_status cuzk_store_each(cuzk_store *store,
             break;
         }
         cuzk_store_row row;
-        status = cuzk_store_load(store, &row, (uint64_t)sqlite3_column_int64(s, 0), err);
+        status =
+            cuzk_store_load(store, &row, (uint64_t)sqlite3_column_int64(s, 0), with_payload, err);
         if (status == CUZK_OK && row.n_bad_units > 0) {
             status = CUZK_FAIL(err, CUZK_E_FORMAT, "job number %llu: %u damaged units",
                                (unsigned long long)row.entry.job.seq, row.n_bad_units);
@@ -312,7 +323,7 @@ cuzk_status cuzk_store_check(cuzk_store *store, cuzk_error *err)
     }
     sqlite3_finalize(s);
     CUZK_TRY(status);
-    CUZK_TRY(cuzk_store_each(store, NULL, NULL, err));
+    CUZK_TRY(cuzk_store_each(store, true, NULL, NULL, err));
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     /* pieces of an acceptance that was not completed; a full disk leaves them for the next time */
     sqlite3_exec(store->db, "DELETE FROM payload WHERE key >> 12 NOT IN (SELECT seq FROM job)",

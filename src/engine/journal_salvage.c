@@ -166,7 +166,7 @@ static cuzk_status put_all(salvage *s, const cuzk_journal_entry *e)
 static bool take(salvage *s, uint64_t seq)
 {
     cuzk_store_row row;
-    cuzk_status status = cuzk_store_load(s->from, &row, seq, NULL);
+    cuzk_status status = cuzk_store_load(s->from, &row, seq, true, NULL);
     if (status == CUZK_OK) {
         status = put_all(s, &row.entry);
         if (status == CUZK_OK) {
@@ -218,7 +218,7 @@ static uint64_t count_lost(salvage *s)
             continue;
         }
         cuzk_store_row row;
-        if (cuzk_store_load(s->to, &row, s->suspects[i], NULL) == CUZK_OK) {
+        if (cuzk_store_load(s->to, &row, s->suspects[i], false, NULL) == CUZK_OK) {
             cuzk_store_row_clear(&row);
         } else {
             n++;

@@ -108,15 +108,17 @@ typedef struct {
     void *memory[4];
 } cuzk_store_row;
 
-/** Read a job. row: cuzk_store_row_clear. Errors: E_NOT_FOUND; E_FORMAT: it is damaged; E_FILE,
- *  E_MEMORY. */
-cuzk_status cuzk_store_load(cuzk_store *store, cuzk_store_row *row, uint64_t seq,
+/** Read a job. row: cuzk_store_row_clear. with_payload: else payload is NULL. Errors: E_NOT_FOUND;
+ *  E_FORMAT: it is damaged; E_FILE, E_MEMORY. */
+cuzk_status cuzk_store_load(cuzk_store *store, cuzk_store_row *row, uint64_t seq, bool with_payload,
                             cuzk_error *err) CUZK_WARN_UNUSED;
 void cuzk_store_row_clear(cuzk_store_row *row);
+/** Its payload is the caller's from now on: free. */
+void *cuzk_store_row_take_payload(cuzk_store_row *row, size_t *n_bytes);
 
-/** Read all jobs in the order of seq; each may be NULL. Errors: those of load and of each; E_FORMAT
- *  also for a damaged unit. */
-cuzk_status cuzk_store_each(cuzk_store *store,
+/** Read all jobs in the order of seq, as load does; each may be NULL. Errors: those of load and of
+ * each; E_FORMAT also for a damaged unit. */
+cuzk_status cuzk_store_each(cuzk_store *store, bool with_payload,
                             cuzk_status (*each)(void *user, const cuzk_journal_entry *entry,
                                                 cuzk_error *err),
                             void *user, cuzk_error *err) CUZK_WARN_UNUSED;

@@ -73,6 +73,62 @@ static void test_round_trip(void **state)
     cuzk_journal_close(NULL);
 }
 
+typedef struct {
+    sem_t done;
+    cuzk_status status;
+    uint64_t seq;
+    size_t n_bytes;
+    bool is_intact;
+} load;
+
+static void on_loaded(void *user, cuzk_status status, const char *error, void *payload,
+                      size_t n_bytes)
+{
+    load *l = (load *)user;
+    l->status = status;
+    l->n_bytes = n_bytes;
+    l->is_intact = status == CUZK_OK ? is_filled(payload, n_bytes, l->seq, 1)
+                                     : payload == NULL && strstr(error, journal_path) != NULL;
+    free(payload);
+    sem_post(&l->done);
+}
+
+static load load_payload(cuzk_journal *journal, uint64_t seq)
+{
+    load l = {.seq = seq};
+    sem_init(&l.done, 0, 0);
+    cuzk_journal_load(journal, seq, on_loaded, &l);
+    while (sem_wait(&l.done) != 0) {
+    }
+    return l;
+}
+
+static void test_payloads_are_read(void **state)
+{
+    (void)state;
+    cuzk_journal_options options = plain_options();
+    cuzk_journal *journal = open_fine(&options);
+    static const size_t sizes[] = {0, 1000, 9 << 20};
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(accept_job(journal, 1 + i, sizes[i], NULL), CUZK_OK);
+    }
+    cuzk_journal_close(journal);
+    journal = open_fine(&options);
+    for (unsigned i = 0; i < 3; i++) {
+        load l = load_payload(journal, 1 + i);
+        assert_int_equal(l.status, CUZK_OK);
+        assert_int_equal(l.n_bytes, sizes[i]);
+        assert_true(l.is_intact);
+    }
+    assert_int_equal(finish_job(journal, 2, NULL), CUZK_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        load l = load_payload(journal, i == 0 ? 2 : 99);
+        assert_int_equal(l.status, CUZK_E_NOT_FOUND);
+        assert_true(l.is_intact);
+    }
+    cuzk_journal_close(journal);
+}
+
 static void test_what_is_refused(void **state)
 {
     (void)state;
@@ -592,13 +648,21 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, journal_setup, journal_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_round_trip),           TEST(test_what_is_refused),
-        TEST(test_group_commit),         TEST(test_large_payload_lets_others_pass),
-        TEST(test_many_threads),         TEST(test_injected_faults),
-        TEST(test_group_is_taken_apart), TEST(test_disk_full),
-        TEST(test_size_is_bounded),      TEST(test_retention_by_age),
-        TEST(test_retention_by_bytes),   TEST(test_one_process),
-        TEST(test_other_versions),       TEST(test_places),
+        TEST(test_round_trip),
+        TEST(test_payloads_are_read),
+        TEST(test_what_is_refused),
+        TEST(test_group_commit),
+        TEST(test_large_payload_lets_others_pass),
+        TEST(test_many_threads),
+        TEST(test_injected_faults),
+        TEST(test_group_is_taken_apart),
+        TEST(test_disk_full),
+        TEST(test_size_is_bounded),
+        TEST(test_retention_by_age),
+        TEST(test_retention_by_bytes),
+        TEST(test_one_process),
+        TEST(test_other_versions),
+        TEST(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
