@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The command line of `serve` and `config`. */
+#define _GNU_SOURCE
 #include "server/options.h"
+
+#include "server/program.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -115,5 +118,5 @@ cuzk_config_sources cuzk_options_sources(const cuzk_options *options)
                                  .environment = environ,
                                  .flags = options->flags,
                                  .flag_names = options->flag_names,
-                                 .allow_test = cuzk_is_test_program};
+                                 .allow_test = cuzk_the_program.is_test};
 }

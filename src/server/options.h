@@ -29,7 +29,4 @@ void cuzk_options_print_help(void);
 /** The sources that the options and the environment make. */
 cuzk_config_sources cuzk_options_sources(const cuzk_options *options);
 
-/* Whether this program takes the keys of section test: main.c of each of the two programs. */
-extern const bool cuzk_is_test_program;
-
 #endif

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# The program of the daemon and its clients, and the library that it and the tests' program share.
+# Included when all layers are known: what it needs may be missing, and then there is no such
+# program. Sets CUZK_HAVE_SERVER.
+set(CUZK_HAVE_SERVER OFF)
+set(S ${CMAKE_SOURCE_DIR}/src/server)
+set(MISSING "")
+foreach(LAYER cuzk_config cuzk_http cuzk_rpc_start cuzk_work cuzk_engine cuzk_journal)
+  if(NOT TARGET ${LAYER})
+    list(APPEND MISSING ${LAYER})
+  endif()
+endforeach()
+find_library(CUZK_SYSTEMD systemd)
+if(NOT CUZK_SYSTEMD)
+  list(APPEND MISSING libsystemd-dev)
+endif()
+if(MISSING OR CMAKE_CROSSCOMPILING OR CUZK_FUZZ)
+  string(REPLACE ";" " " MISSING "${MISSING}")
+  message(STATUS "server: cuzk-server is not built (missing: ${MISSING})")
+  return()
+endif()
+set(CUZK_HAVE_SERVER ON)
+
+cuzk_layer(cuzk_daemon
+  SOURCES ${S}/commands.c ${S}/cmd_config.c ${S}/options.c ${S}/serve.c ${S}/daemon.c ${S}/observe.c
+          ${S}/routes.c ${S}/preload.c ${S}/systemd.c
+  DEPS cuzk_rpc_start cuzk_http cuzk_metrics cuzk_log cuzk_config cuzk_work cuzk_engine cuzk_journal cuzk_api
+       ${CUZK_SYSTEMD})
+if(TARGET cuzk_client)
+  target_link_libraries(cuzk_daemon PUBLIC cuzk_client)
+endif()
+target_compile_definitions(cuzk_daemon PRIVATE CUZK_HAVE_CLIENT=$<BOOL:${CUZK_HAVE_CLIENT}>)
+
+add_executable(cuzk-server ${S}/main.c)
+# pkg-config lists all that gRPC itself is made of: only what is used is loaded at start
+target_link_options(cuzk-server PRIVATE -Wl,--as-needed)
+target_link_libraries(cuzk-server PRIVATE cuzk_daemon cuzk_faults_none)
+set_target_properties(cuzk-server PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+include(GNUInstallDirs)
+install(TARGETS cuzk-server RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/cuzk)

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Making and ending the daemon's parts. */
+#include "server/daemon.h"
+
+#include "base/clock.h"
+#include "base/pool.h"
+#include "engine/faults.h"
+#include "server/address.h"
+#include "server/program.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Of what the library says to whoever uses it. */
+static void on_library_line(void *user, cuzk_log_level level, const char *text)
+{
+    cuzk_daemon *d = user;
+    CUZK_LOG(d->log, level, "note", CUZK_LOG_S("text", text));
+}
+
+static cuzk_status open_devices(cuzk_daemon *d, cuzk_error *err)
+{
+    const cuzk_config_list *list = &d->config->gpus_devices;
+    char names[CUZK_WORK_DEVICES_MAX][32];
+    const char *ids[CUZK_WORK_DEVICES_MAX];
+    CUZK_FAIL_IF(list->n > CUZK_WORK_DEVICES_MAX, err, CUZK_E_ARGUMENT,
+                 "gpus.devices: %zu of them, at most %d", list->n, CUZK_WORK_DEVICES_MAX);
+    for (size_t i = 0; i < list->n; i++) {
+        bool is_number = strspn(list->items[i], "0123456789") == strlen(list->items[i]);
+        snprintf(names[i], sizeof names[i], "%s%.20s", is_number ? "cuda:" : "", list->items[i]);
+        ids[i] = names[i];
+    }
+    cuzk_status status = cuzk_work_devices_init(&d->devices, ids, (unsigned)list->n, err);
+    if (status != CUZK_OK) {
+        cuzk_error_prefix(err, "gpus.devices");
+    }
+    return status;
+}
+
+static const char *or_null(const char *text)
+{
+    return text[0] != 0 ? text : NULL;
+}
+
+/* A folder that is not there: no circom circuits, which is how most daemons run. */
+static cuzk_status open_circom(cuzk_daemon *d, cuzk_error *err)
+{
+    const char *folder = d->config->circom_folder;
+    struct stat s;
+    if (folder[0] == 0 || (stat(folder, &s) != 0 && errno == ENOENT)) {
+        CUZK_LOG(d->log, CUZK_LOG_INFO, "no circom circuits: their folder is not there",
+                 CUZK_LOG_S("folder", folder));
+        return CUZK_OK;
+    }
+    cuzk_circom_work_options o = {d->ctx, &d->devices, folder, d->config->srs_allow_test_keys};
+    return cuzk_circom_work_create(&d->circom, &o, err);
+}
+
+static cuzk_status open_work(cuzk_daemon *d, cuzk_error *err)
+{
+    cuzk_ctx_options ctx = CUZK_CTX_OPTIONS_INIT;
+    ctx.n_threads = (unsigned)d->config->gpus_gpu_threads;
+    ctx.log = on_library_line;
+    ctx.log_user = d;
+    CUZK_TRY(cuzk_ctx_create(&d->ctx, &ctx, err));
+    CUZK_TRY(open_devices(d, err));
+    cuzk_filecoin_work_options o = {d->ctx, &d->devices, or_null(d->config->srs_param_cache),
+                                    or_null(d->config->srs_circuit_cache),
+                                    d->config->srs_allow_test_keys};
+    CUZK_TRY(cuzk_filecoin_work_create(&d->filecoin, &o, err));
+    CUZK_TRY(open_circom(d, err));
+    const cuzk_work *filecoin = cuzk_filecoin_work_table(d->filecoin);
+    d->kinds[CUZK_KIND_POREP] =
+        (cuzk_engine_kind){"porep-c2", "porep_c2", CUZK_PRIORITY_NORMAL, filecoin};
+    d->kinds[CUZK_KIND_SNAP] =
+        (cuzk_engine_kind){"snap-update", "snap_update", CUZK_PRIORITY_NORMAL, filecoin};
+    d->kinds[CUZK_KIND_WINDOW] =
+        (cuzk_engine_kind){"window-post", "window_post", CUZK_PRIORITY_HIGH, filecoin};
+    d->kinds[CUZK_KIND_WINNING] =
+        (cuzk_engine_kind){"winning-post", "winning_post", CUZK_PRIORITY_CRITICAL, filecoin};
+    if (d->circom != NULL) {
+        d->kinds[CUZK_KIND_CIRCOM] = (cuzk_engine_kind){"circom", "circom", CUZK_PRIORITY_NORMAL,
+                                                        cuzk_circom_work_table(d->circom)};
+    }
+    return cuzk_the_program.add_kinds != NULL ? cuzk_the_program.add_kinds(d->kinds, err) : CUZK_OK;
+}
+
+/* "auto": where a service keeps its state. */
+static cuzk_status journal_path(char *out, size_t n_bytes, const cuzk_config *config,
+                                cuzk_error *err)
+{
+    const char *home = getenv("HOME"), *state = getenv("XDG_STATE_HOME");
+    const char *service = getenv("STATE_DIRECTORY"); /* systemd's; several with colons between */
+    int n;
+    if (strcmp(config->journal_path, "auto") != 0) {
+        n = snprintf(out, n_bytes, "%s", config->journal_path);
+    } else if (service != NULL && service[0] == '/') {
+        n = snprintf(out, n_bytes, "%.*s/journal.db", (int)strcspn(service, ":"), service);
+    } else if (geteuid() == 0) {
+        n = snprintf(out, n_bytes, "/var/lib/cuzk/journal.db");
+    } else if (state != NULL && state[0] == '/') {
+        n = snprintf(out, n_bytes, "%s/cuzk/journal.db", state);
+    } else {
+        CUZK_FAIL_IF(home == NULL || home[0] != '/', err, CUZK_E_ARGUMENT,
+                     "journal.path: there is no home folder to keep it in: name a file, or none");
+        n = snprintf(out, n_bytes, "%s/.local/state/cuzk/journal.db", home);
+    }
+    CUZK_FAIL_IF(n < 0 || (size_t)n >= n_bytes, err, CUZK_E_ARGUMENT,
+                 "journal.path: the path is too long");
+    return CUZK_OK;
+}
+
+static cuzk_status open_journal(cuzk_daemon *d, cuzk_error *err)
+{
+    if (d->config->journal_path[0] == 0) {
+        return CUZK_OK;
+    }
+    char path[4096];
+    CUZK_TRY(journal_path(path, sizeof path, d->config, err));
+    cuzk_journal_options o = {.path = path,
+                              .keep_ns = d->config->journal_keep_time,
+                              .keep_bytes = d->config->journal_keep_bytes,
+                              .fault = cuzk_faults_journal};
+    cuzk_journal_report report;
+    cuzk_status status = cuzk_journal_open(&d->journal, &report, &o, err);
+    if (status != CUZK_OK) {
+        cuzk_error_prefix(err, "journal \"%.400s\"", path);
+        return status;
+    }
+    if (report.was_damaged) {
+        CUZK_LOG(d->log, CUZK_LOG_ERROR, "the journal was damaged; what it still gave is kept",
+                 CUZK_LOG_S("path", path), CUZK_LOG_S("set_aside", report.set_aside),
+                 CUZK_LOG_U("salvaged_jobs", report.n_salvaged),
+                 CUZK_LOG_U("lost_rows", report.n_lost), CUZK_LOG_S("reason", report.reason));
+    } else {
+        CUZK_LOG(d->log, CUZK_LOG_INFO, "journal", CUZK_LOG_S("path", path),
+                 CUZK_LOG_U("bytes", cuzk_journal_bytes(d->journal)));
+    }
+    return CUZK_OK;
+}
+
+/* The lesser of the two limits, of which 0 is a processor each. */
+static unsigned witness_threads(const cuzk_config *config)
+{
+    enum { PARALLEL_DEFAULT = 18 };
+    uint64_t threads =
+        config->synthesis_threads != 0 ? config->synthesis_threads : cuzk_cpu_count();
+    uint64_t most = config->pipeline_max_parallel_synthesis != 0
+                        ? config->pipeline_max_parallel_synthesis
+                        : PARALLEL_DEFAULT;
+    return (unsigned)(threads < most ? threads : most);
+}
+
+static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
+{
+    const cuzk_config *c = d->config;
+    cuzk_engine_device devices[CUZK_WORK_DEVICES_MAX];
+    for (unsigned i = 0; i < d->devices.n; i++) {
+        const cuzk_work_device *w = &d->devices.devices[i];
+        devices[i] = (cuzk_engine_device){w->id, w->name, w->memory_bytes,
+                                          (unsigned)c->gpus_gpu_workers_per_device};
+        CUZK_LOG(d->log, CUZK_LOG_INFO, "device", CUZK_LOG_S("id", w->id),
+                 CUZK_LOG_S("name", w->name), CUZK_LOG_U("memory_bytes", w->memory_bytes));
+    }
+    cuzk_engine_options o = {
+        .devices = devices,
+        .n_devices = d->devices.n,
+        .intake_bytes = c->memory_intake,
+        .n_decoders = (unsigned)c->pipeline_synthesis_concurrency,
+        .n_witness = witness_threads(c),
+        .n_finishers = (unsigned)c->pipeline_finish_threads,
+        .n_verifiers = (unsigned)c->pipeline_verify_threads,
+        .witness_ahead =
+            (unsigned)(c->pipeline_max_gpu_queue_depth != 0 ? c->pipeline_max_gpu_queue_depth
+                                                            : c->gpus_gpu_workers_per_device),
+        .attempts = (unsigned)c->pipeline_attempts,
+        .device_faults = (unsigned)c->pipeline_device_faults,
+        .abandon_ns = c->jobs_abandon_time,
+        .keep_ns = c->journal_keep_time,
+        .keep_bytes = c->journal_keep_bytes,
+        .evict_idle_ns = c->memory_eviction_min_idle,
+        .journal = d->journal,
+        .observe = cuzk_daemon_observe,
+        .observe_user = d,
+    };
+    memcpy(o.kinds, d->kinds, sizeof o.kinds);
+    d->server.max_witnesses = o.n_witness;
+    char limited_by[256];
+    CUZK_TRY(cuzk_config_budget(&o.budget_bytes, limited_by, c, "", err));
+    CUZK_LOG(d->log, CUZK_LOG_INFO, "memory budget", CUZK_LOG_U("bytes", o.budget_bytes),
+             CUZK_LOG_S("by", limited_by));
+    return cuzk_engine_create(&d->server.engine, &o, err);
+}
+
+static cuzk_status set_faults(const cuzk_config *config, cuzk_error *err)
+{
+    cuzk_text text = {0};
+    for (size_t i = 0; i < config->test_faults.n; i++) {
+        cuzk_text_printf(&text, "%s%s", i > 0 ? ";" : "", config->test_faults.items[i]);
+    }
+    cuzk_status status = CUZK_OK;
+    if (text.failed) {
+        status = CUZK_FAIL(err, CUZK_E_MEMORY, "out of memory");
+    } else if (text.size > 0) {
+        status = cuzk_faults_set(text.data, err);
+    }
+    cuzk_text_clear(&text);
+    return status;
+}
+
+/* The HTTP port is not worth the daemon: without it the daemon goes on. */
+static void open_http(cuzk_daemon *d)
+{
+    const cuzk_config *c = d->config;
+    cuzk_address address;
+    cuzk_error err = {0};
+    if (c->daemon_status_listen[0] == 0) {
+        return;
+    }
+    cuzk_http_options o = {.listen = c->daemon_status_listen,
+                           .max_connections = (unsigned)c->http_max_connections,
+                           .max_body = c->http_max_body,
+                           .max_bodies = 4 * c->http_max_body,
+                           .log = d->log};
+    o.routes = cuzk_daemon_routes(&d->server, &o.n_routes);
+    cuzk_status status = cuzk_address_parse(&address, c->daemon_status_listen, &err);
+    if (status == CUZK_OK && !address.is_local && !c->http_allow_remote) {
+        status = CUZK_FAIL(&err, CUZK_E_ARGUMENT,
+                           "other machines would reach it, and http.allow_remote is not true");
+    }
+    if (status == CUZK_OK) {
+        status = cuzk_http_start(&d->http, &o, &err);
+    }
+    if (status != CUZK_OK) {
+        CUZK_LOG(d->log, CUZK_LOG_ERROR, "there is no HTTP port",
+                 CUZK_LOG_S("listen", c->daemon_status_listen), CUZK_LOG_S("reason", err.text));
+        return;
+    }
+    CUZK_LOG(d->log, CUZK_LOG_INFO, "HTTP port", CUZK_LOG_S("listen", c->daemon_status_listen),
+             CUZK_LOG_U("port", cuzk_http_port(d->http)));
+}
+
+cuzk_status cuzk_daemon_open(cuzk_daemon *d, cuzk_error *err)
+{
+    d->server.config = d->config;
+    d->server.log = d->log;
+    d->server.kinds = d->kinds;
+    d->server.listen_fds = d->listen_fds;
+    CUZK_TRY(set_faults(d->config, err));
+    CUZK_TRY(open_work(d, err));
+    d->server.circom = d->circom;
+    CUZK_TRY(open_journal(d, err));
+    d->server.journal = d->journal;
+    CUZK_TRY(cuzk_metrics_create(&d->metrics, d->kinds, err));
+    d->server.metrics = d->metrics;
+    CUZK_TRY(cuzk_timeline_create(&d->timeline, d->kinds, d->log, err));
+    cuzk_timeline_set(d->timeline, d->config->logging_timeline);
+    CUZK_TRY(open_engine(d, err));
+    /* clients are heard before anything large is loaded */
+    CUZK_TRY(cuzk_rpc_start(&d->rpc, &d->server, err));
+    atomic_store_explicit(&d->server.rpc, d->rpc, memory_order_release);
+    open_http(d);
+    return cuzk_preload_start(&d->preload, &d->server, &d->config->srs_preload, err);
+}
+
+void cuzk_daemon_close(cuzk_daemon *d)
+{
+    cuzk_preload_destroy(d->preload);
+    cuzk_http_stop(d->http);
+    cuzk_rpc_destroy(d->rpc);
+    if (d->server.engine != NULL) {
+        cuzk_engine_destroy(d->server.engine);
+    }
+    cuzk_journal_close(d->journal);
+    cuzk_timeline_destroy(d->timeline);
+    cuzk_metrics_destroy(d->metrics);
+    cuzk_circom_work_destroy(d->circom);
+    cuzk_filecoin_work_destroy(d->filecoin);
+    if (d->ctx != NULL) {
+        cuzk_ctx_destroy(d->ctx);
+    }
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The parts of a running daemon, inside src/server only: made in one order, ended in the other. */
+#ifndef CUZK_SERVER_DAEMON_H
+#define CUZK_SERVER_DAEMON_H
+
+#include "server/http.h"
+#include "server/metrics.h"
+#include "server/options.h"
+#include "server/preload.h"
+#include "server/rpc.h"
+#include "server/server.h"
+#include "server/systemd.h"
+#include "server/timeline.h"
+#include "work/circom_work.h"
+#include "work/filecoin_work.h"
+
+typedef struct {
+    cuzk_server server; /* what rpc and http see */
+    cuzk_config *config;
+    cuzk_config *live; /* the last one that SIGHUP read; NULL: config */
+    cuzk_logger *log;
+    cuzk_ctx *ctx;
+    cuzk_work_devices devices;
+    cuzk_filecoin_work *filecoin;
+    cuzk_circom_work *circom;
+    cuzk_engine_kind kinds[CUZK_KINDS_MAX];
+    cuzk_journal *journal;
+    cuzk_metrics *metrics;
+    cuzk_timeline *timeline;
+    cuzk_rpc *rpc;
+    cuzk_http *http;
+    cuzk_preload *preload;
+    int listen_fds[CUZK_LISTEN_FDS_MAX];
+} cuzk_daemon;
+
+/** Make all parts; then the daemon serves. config and log: there already. On failure what was made
+ *  is left to cuzk_daemon_close. */
+cuzk_status cuzk_daemon_open(cuzk_daemon *daemon, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** End all parts but config and log, in the opposite order. Nothing should be left to do: what runs
+ *  is cancelled. */
+void cuzk_daemon_close(cuzk_daemon *daemon);
+
+/** What the engine tells (cuzk_engine_options.observe); user: the daemon. */
+void cuzk_daemon_observe(void *user, const cuzk_event *event);
+
+/** The table of HTTP routes. *n: how many. user of each: the server. */
+const cuzk_http_route *cuzk_daemon_routes(cuzk_server *server, size_t *n);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the engine tells: counted, drawn, and put into words. */
+#include "server/daemon.h"
+
+static void job_accepted(cuzk_daemon *d, const cuzk_event *e)
+{
+    CUZK_LOG(d->log, CUZK_LOG_INFO, "job accepted", CUZK_LOG_JOB(e->job_id),
+             CUZK_LOG_S("kind", d->kinds[e->kind].name), CUZK_LOG_U("priority", e->priority));
+}
+
+static void job_ended(cuzk_daemon *d, const cuzk_event *e)
+{
+    const char *kind = d->kinds[e->kind].name;
+    switch (e->state) {
+    case CUZK_JOB_COMPLETED:
+        CUZK_LOG(d->log, CUZK_LOG_INFO, "job completed", CUZK_LOG_JOB(e->job_id),
+                 CUZK_LOG_S("kind", kind), CUZK_LOG_MS("total_ms", e->value));
+        break;
+    case CUZK_JOB_CANCELLED:
+        CUZK_LOG(d->log, CUZK_LOG_INFO, "job cancelled", CUZK_LOG_JOB(e->job_id),
+                 CUZK_LOG_S("kind", kind), CUZK_LOG_S("reason", e->text),
+                 CUZK_LOG_MS("total_ms", e->value));
+        break;
+    default:
+        CUZK_LOG(d->log, CUZK_LOG_WARN, "job failed", CUZK_LOG_JOB(e->job_id),
+                 CUZK_LOG_S("kind", kind), CUZK_LOG_S("status", cuzk_status_name(e->status)),
+                 CUZK_LOG_S("reason", e->text), CUZK_LOG_MS("total_ms", e->value));
+        break;
+    }
+}
+
+static void resident(cuzk_daemon *d, const cuzk_event *e)
+{
+    if (e->phase == CUZK_EVENT_BEGIN) {
+        CUZK_LOG(d->log, CUZK_LOG_INFO, "loading parameters", CUZK_LOG_S("circuit", e->text));
+    } else if (e->status == CUZK_OK) {
+        CUZK_LOG(d->log, CUZK_LOG_INFO, "parameters loaded", CUZK_LOG_S("circuit", e->text),
+                 CUZK_LOG_U("bytes", e->value));
+    } else {
+        CUZK_LOG(d->log, CUZK_LOG_WARN, "parameters not loaded", CUZK_LOG_S("circuit", e->text),
+                 CUZK_LOG_S("status", cuzk_status_name(e->status)));
+    }
+}
+
+static void log_event(cuzk_daemon *d, const cuzk_event *e)
+{
+    switch (e->id) {
+    case CUZK_EVENT_ACCEPTED:
+        job_accepted(d, e);
+        break;
+    case CUZK_EVENT_ENDED:
+        job_ended(d, e);
+        break;
+    case CUZK_EVENT_RESIDENT:
+        resident(d, e);
+        break;
+    case CUZK_EVENT_EVICTED:
+        CUZK_LOG(d->log, CUZK_LOG_INFO, "parameters evicted", CUZK_LOG_S("circuit", e->text),
+                 CUZK_LOG_U("bytes", e->value));
+        break;
+    case CUZK_EVENT_RETRY:
+        CUZK_LOG(d->log, CUZK_LOG_WARN, "partition is proved again", CUZK_LOG_JOB(e->job_id),
+                 CUZK_LOG_I("partition", e->unit), CUZK_LOG_I("device", e->device),
+                 CUZK_LOG_S("reason", e->text));
+        break;
+    case CUZK_EVENT_DEVICE_OUT:
+        CUZK_LOG(d->log, CUZK_LOG_ERROR, "device is no longer used",
+                 CUZK_LOG_S("device", e->device >= 0 && (unsigned)e->device < d->devices.n
+                                          ? d->devices.devices[e->device].id
+                                          : "?"),
+                 CUZK_LOG_S("reason", e->text));
+        break;
+    case CUZK_EVENT_JOURNAL:
+        CUZK_LOG(d->log, CUZK_LOG_ERROR, "journal", CUZK_LOG_JOB(e->job_id),
+                 CUZK_LOG_S("reason", e->text));
+        break;
+    case CUZK_EVENT_UNIT_DONE:
+        CUZK_LOG(d->log, CUZK_LOG_DEBUG, "partition done", CUZK_LOG_JOB(e->job_id),
+                 CUZK_LOG_I("partition", e->unit));
+        break;
+    default:
+        break;
+    }
+}
+
+void cuzk_daemon_observe(void *user, const cuzk_event *event)
+{
+    cuzk_daemon *d = user;
+    cuzk_metrics_observe(d->metrics, event);
+    cuzk_timeline_observe(d->timeline, event);
+    if (event->kind < CUZK_KINDS_MAX) {
+        log_event(d, event);
+    }
+}

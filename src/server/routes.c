@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What is told of the daemon, over HTTP and through GetMetrics. */
+#include "server/daemon.h"
+#include "server/status_json.h"
+
+#include <string.h>
+
+cuzk_status cuzk_server_metrics_text(cuzk_server *server, cuzk_text *out, cuzk_error *err)
+{
+    cuzk_engine_view view;
+    CUZK_TRY(cuzk_engine_look(server->engine, &view, false, err));
+    cuzk_metrics_more more = {
+        .version = cuzk_version(),
+        .is_ready = cuzk_server_is_ready(server),
+        .is_draining = atomic_load_explicit(&server->is_draining, memory_order_acquire),
+        .journal_bytes = server->journal != NULL ? cuzk_journal_bytes(server->journal) : 0,
+    };
+    /* what the pointer leads to was made before it was stored */
+    cuzk_rpc *rpc = atomic_load_explicit(&server->rpc, memory_order_acquire);
+    if (rpc != NULL) {
+        cuzk_rpc_view r;
+        cuzk_rpc_look(rpc, &r);
+        more.has_rpc = true;
+        more.rpc_calls = r.calls;
+        more.rpc_connections = r.connections;
+        more.rpc_receiving = r.receiving;
+        more.rpc_waiting = r.waiting;
+        more.rpc_calls_total = r.calls_total;
+        more.rpc_failed_total = r.calls_failed;
+        more.rpc_abandoned_total = r.calls_abandoned;
+        more.rpc_received_bytes = r.bytes_received;
+        more.rpc_connections_total = r.connections_total;
+        more.rpc_refused_total = r.connections_refused;
+    }
+    cuzk_metrics_text(out, server->metrics, &view, &more);
+    cuzk_engine_view_clear(&view);
+    return cuzk_text_check(out, err);
+}
+
+cuzk_status cuzk_server_status_json(cuzk_server *server, cuzk_text *out, cuzk_error *err)
+{
+    cuzk_engine_view view;
+    CUZK_TRY(cuzk_engine_look(server->engine, &view, true, err));
+    cuzk_status_more more = {
+        .max_witnesses = server->max_witnesses,
+        .is_ready = cuzk_server_is_ready(server),
+        .is_draining = atomic_load_explicit(&server->is_draining, memory_order_acquire),
+        .version = cuzk_version(),
+    };
+    cuzk_status_json(out, &view, server->kinds, &more);
+    cuzk_engine_view_clear(&view);
+    return cuzk_text_check(out, err);
+}
+
+#define PLAIN "text/plain; charset=utf-8"
+
+static void answer_text(cuzk_http_call *call, unsigned status, const char *text)
+{
+    cuzk_http_answer(call, status, PLAIN, text, strlen(text));
+}
+
+/* A text that was made, or why it was not. */
+static void answer_made(cuzk_http_call *call, cuzk_status status, const char *type, cuzk_text *text,
+                        const cuzk_error *err)
+{
+    if (status == CUZK_OK) {
+        cuzk_http_answer(call, 200, type, text->data, text->size);
+    } else {
+        answer_text(call, 500, err->text);
+    }
+    cuzk_text_clear(text);
+}
+
+static void get_status(void *user, cuzk_http_call *call, const cuzk_http_request *request)
+{
+    (void)request;
+    cuzk_text text = {0};
+    cuzk_error err = {0};
+    cuzk_status status = cuzk_server_status_json(user, &text, &err);
+    answer_made(call, status, "application/json", &text, &err);
+}
+
+static void get_metrics(void *user, cuzk_http_call *call, const cuzk_http_request *request)
+{
+    (void)request;
+    cuzk_text text = {0};
+    cuzk_error err = {0};
+    cuzk_status status = cuzk_server_metrics_text(user, &text, &err);
+    answer_made(call, status, "text/plain; version=0.0.4; charset=utf-8", &text, &err);
+}
+
+static void get_health(void *user, cuzk_http_call *call, const cuzk_http_request *request)
+{
+    (void)user, (void)request;
+    answer_text(call, 200, "ok\n");
+}
+
+static void get_readiness(void *user, cuzk_http_call *call, const cuzk_http_request *request)
+{
+    (void)request;
+    const cuzk_server *server = user;
+    if (cuzk_server_is_ready(server)) {
+        answer_text(call, 200, "ready\n");
+    } else {
+        bool is_draining = atomic_load_explicit(&server->is_draining, memory_order_acquire);
+        answer_text(call, 503, is_draining ? "shutting down\n" : "loading srs.preload\n");
+    }
+}
+
+const cuzk_http_route *cuzk_daemon_routes(cuzk_server *server, size_t *n)
+{
+    static cuzk_http_route routes[] = {
+        {"GET", "/status*", get_status, NULL}, /* the reference answers all that begins so */
+        {"GET", "/metrics", get_metrics, NULL},
+        {"GET", "/healthz", get_health, NULL},
+        {"GET", "/readyz", get_readiness, NULL},
+    };
+    *n = sizeof routes / sizeof routes[0];
+    for (size_t i = 0; i < *n; i++) {
+        routes[i].user = server;
+    }
+    return routes;
+}
