@@ -18,6 +18,56 @@ void support_number(uint8_t out[32], uint64_t v)
     cuzk_store_u64_le(out, v);
 }
 
+cuzk_shape *support_shape(support_describe describe, const void *ctx)
+{
+    cuzk_cs cs;
+    cuzk_shape *s = NULL;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_cs_shape_init(&cs, cuzk_curve_get(CUZK_CURVE_BLS12_381), NULL), CUZK_OK);
+    describe(&cs, ctx);
+    if (cuzk_cs_shape_finish(&cs, &s, &err) != CUZK_OK) {
+        fail_msg("%s", err.text);
+    }
+    return s;
+}
+
+cuzk_witness *support_new_witness(const cuzk_shape *s)
+{
+    cuzk_witness *w = NULL;
+    assert_int_equal(cuzk_witness_create(&w, s->curve, s->n_vars, s->n_inputs, s->is_field, NULL),
+                     CUZK_OK);
+    return w;
+}
+
+cuzk_witness *support_witness(const cuzk_shape *s, support_describe describe, const void *ctx)
+{
+    cuzk_witness *w = support_new_witness(s);
+    cuzk_cs cs;
+    cuzk_cs_witness_begin(&cs, w, 0, 1);
+    describe(&cs, ctx);
+    cuzk_cs_witness_end(&cs);
+    assert_int_equal(cs.var, s->n_vars);
+    assert_int_equal(cs.input, s->n_inputs);
+    assert_ptr_equal(cs.field, w->field + w->n_field);
+    return w;
+}
+
+void support_expect_satisfied(const cuzk_shape *s, const cuzk_witness *w)
+{
+    cuzk_error err = {0};
+    if (cuzk_shape_check_witness(s, w, NULL, NULL, &err) != CUZK_OK) {
+        fail_msg("%s", err.text);
+    }
+}
+
+uint64_t support_random(uint64_t *state)
+{
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u); /* splitmix64 */
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
 static void expect_density(const char *json, const char *field, const uint64_t *map, size_t n)
 {
     uint8_t expected[32], found[32];
@@ -64,8 +114,7 @@ void support_values_digest(uint8_t out[32], const cuzk_witness *w, uint32_t firs
     cuzk_sha256_final(&sha, out);
 }
 
-/* Make a variable wrong, or right again. */
-static void change(const cuzk_shape *s, cuzk_witness *w, uint32_t var, bool back)
+void support_change(const cuzk_shape *s, cuzk_witness *w, uint32_t var, bool back)
 {
     if (!cuzk_bitmap_get(w->is_field, var)) {
         w->bits[var / 64] ^= (uint64_t)1 << (var % 64);
@@ -82,9 +131,9 @@ void support_expect_tight(const cuzk_shape *s, cuzk_witness *w, uint32_t n_sampl
 {
     for (uint32_t i = 0; i < n_samples; i++) {
         uint32_t var = 1 + (uint32_t)((uint64_t)i * (s->n_vars - 1) / n_samples);
-        change(s, w, var, false);
+        support_change(s, w, var, false);
         cuzk_status status = cuzk_shape_check_witness(s, w, NULL, NULL, NULL);
-        change(s, w, var, true);
+        support_change(s, w, var, true);
         if (status != CUZK_E_UNSATISFIED) {
             fail_msg("variable %u of %u: a wrong value breaks no constraint", var, s->n_vars);
         }
@@ -94,11 +143,9 @@ void support_expect_tight(const cuzk_shape *s, cuzk_witness *w, uint32_t n_sampl
 static void expect_values(const cuzk_shape *s, const char *json, uint64_t x, support_gadget gadget,
                           const void *ctx)
 {
-    cuzk_witness *w = NULL;
+    cuzk_witness *w = support_new_witness(s);
     cuzk_error err = {0};
     cuzk_cs cs;
-    assert_int_equal(cuzk_witness_create(&w, s->curve, s->n_vars, s->n_inputs, s->is_field, NULL),
-                     CUZK_OK);
     cuzk_cs_witness_begin(&cs, w, 0, 1);
     gadget(&cs, x, ctx);
     cuzk_cs_witness_end(&cs);

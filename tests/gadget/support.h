@@ -10,6 +10,28 @@
  * X of the file's witnesses, read in witness mode only. ctx: the test's own. */
 typedef void (*support_gadget)(cuzk_cs *cs, uint64_t x, const void *ctx);
 
+/* Describes a gadget in the mode of cs. ctx: the test's own. */
+typedef void (*support_describe)(cuzk_cs *cs, const void *ctx);
+
+/** The shape over bls12_381 that is described. Returned: cuzk_shape_destroy. */
+cuzk_shape *support_shape(support_describe describe, const void *ctx);
+
+/** The witness of that shape that is described; it takes up all variables. Returned:
+ *  cuzk_witness_destroy. */
+cuzk_witness *support_witness(const cuzk_shape *shape, support_describe describe, const void *ctx);
+
+/** A witness of the shape's types, all zero but ONE. Returned: cuzk_witness_destroy. */
+cuzk_witness *support_new_witness(const cuzk_shape *shape);
+
+/** That every constraint holds. */
+void support_expect_satisfied(const cuzk_shape *shape, const cuzk_witness *w);
+
+/** Make a variable wrong: a bit flipped, a field value one more; or, `back`, right again. */
+void support_change(const cuzk_shape *shape, cuzk_witness *w, uint32_t var, bool back);
+
+/** The next random word of the tests' own generator. */
+uint64_t support_random(uint64_t *state);
+
 /** 32 canonical bytes of a small number. */
 void support_number(uint8_t out[32], uint64_t v);
 

@@ -107,22 +107,6 @@ static void describe_many(cuzk_cs *cs, bool repeat)
     }
 }
 
-static cuzk_witness *new_witness(const cuzk_shape *s)
-{
-    cuzk_witness *w = NULL;
-    assert_int_equal(cuzk_witness_create(&w, s->curve, s->n_vars, s->n_inputs, s->is_field, NULL),
-                     CUZK_OK);
-    return w;
-}
-
-static void expect_satisfied(const cuzk_shape *s, const cuzk_witness *w)
-{
-    cuzk_error err = {0};
-    if (cuzk_shape_check_witness(s, w, NULL, NULL, &err) != CUZK_OK) {
-        fail_msg("%s", err.text);
-    }
-}
-
 static void test_repeated(void **state)
 {
     (void)state;
@@ -141,12 +125,12 @@ static void test_repeated(void **state)
     assert_int_equal(repeated->n_coefs, built->n_coefs);
     assert_memory_equal(repeated->is_field, built->is_field, (built->n_vars + 7) / 8);
 
-    cuzk_witness *w = new_witness(repeated);
+    cuzk_witness *w = support_new_witness(repeated);
     cuzk_cs_witness_begin(&cs, w, 0, 1);
     describe_many(&cs, true);
     cuzk_cs_witness_end(&cs);
     assert_int_equal(cs.var, repeated->n_vars);
-    expect_satisfied(repeated, w);
+    support_expect_satisfied(repeated, w);
     /* a value of a repeated hash that is not the right one is noticed */
     w->field[w->n_field - 100][0] ^= 1;
     assert_int_equal(cuzk_shape_check_witness(repeated, w, NULL, NULL, NULL), CUZK_E_UNSATISFIED);
@@ -186,7 +170,7 @@ static void test_lanes(void **state)
             describe_lanes(&cs, 1, l, k);
         }
         cuzk_shape *s = finish(&cs);
-        cuzk_witness *one = new_witness(s), *many = new_witness(s);
+        cuzk_witness *one = support_new_witness(s), *many = support_new_witness(s);
         uint32_t per_lane = cuzk_shape_n_aux(s) / LANES;
         cuzk_cs_witness_begin(&cs, one, 0, 1);
         for (size_t l = 0; l < LANES; l++) {
@@ -199,7 +183,7 @@ static void test_lanes(void **state)
             cuzk_cs_witness_end(&lanes[l]);
             assert_int_equal(lanes[l].var, 1 + (l + 1) * per_lane);
         }
-        expect_satisfied(s, one);
+        support_expect_satisfied(s, one);
         assert_memory_equal(one->field, many->field, (size_t)one->n_field * 32);
         cuzk_witness_destroy(one);
         cuzk_witness_destroy(many);
