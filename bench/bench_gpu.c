@@ -113,7 +113,9 @@ static void launch_add(void *context)
     add_run *r = context;
     cuzk_error error = {0};
     if (r->one == NULL) {
-        must(cuzk_point_add_launch(r->adder, r->group, r->source, &r->args, NULL, &error), &error);
+        must(cuzk_point_add_launch(r->adder, r->group, r->source, CUZK_TIME_ADDITIONS, &r->args,
+                                   NULL, &error),
+             &error);
         return;
     }
     void *params[] = {&r->args};

@@ -4,9 +4,9 @@
  *
  *   bench_gpu_steps [--device N] [--runs N] [--curve NAME] [--step ntt|g1|g2] [--lg-ntt N] [--lg-g1
  * N]
- *                   [--lg-g2 N] [--bits N] [--together N] [--leave N]
+ *                   [--lg-g2 N] [--bits N] [--together N]
  *
- * --lg: the largest sizes (default 27, 26, 24); --bits, --together, --leave: of the sums
+ * --lg: the largest sizes (default 27, 26, 24); --bits, --together: of the sums
  * (point_summer.h); smaller ones in steps of 2 and 3. Columns:
  * curve,operation,lg_n,median_ms,floor_ms,share,result. Floor: the word products of the method's
  * multiplications at the rate of the multiplier pipe, as in bench_gpu.c. Times are device events
@@ -27,7 +27,7 @@ static bool any_wrong;
 static struct {
     const char *curve, *step; /* NULL: all */
     unsigned lg_ntt, lg_g1, lg_g2;
-    unsigned window_bits, together, leave; /* cuzk_point_sum_params */
+    unsigned window_bits, together; /* cuzk_point_sum_params */
 } choice = {.lg_ntt = 27, .lg_g1 = 26, .lg_g2 = 24};
 
 static void print_row(const char *curve, const char *operation, unsigned lg_n, float ms,
@@ -162,7 +162,9 @@ static CUdeviceptr make_bases(const cuzk_point_summer *s, const cuzk_group *g, s
     args.out_y = (void *)(uintptr_t)y;
     fill_list(list, n, 0, true);
     cuzk_point_add_plan(&args, g, work);
-    must(cuzk_point_add_launch(&s->adder, g->id, CUZK_ADD_GATHER, &args, NULL, &error), &error);
+    must(cuzk_point_add_launch(&s->adder, g->id, CUZK_ADD_GATHER, CUZK_TIME_GATHERED, &args, NULL,
+                               &error),
+         &error);
     copy_columns(bases, 2 * coordinate, x, coordinate, n);
     copy_columns(bases + coordinate, 2 * coordinate, y, coordinate, n);
     const CUdeviceptr all[] = {tables, list, x, y, work};
@@ -296,8 +298,7 @@ static void bench_sums(const cuzk_curve *curve, cuzk_group_id id, unsigned lg_ma
     sum_run r = {.s = &s,
                  .params = {.group = id,
                             .window_bits = choice.window_bits,
-                            .windows_together = choice.together,
-                            .leave = choice.leave}};
+                            .windows_together = choice.together}};
     uint64_t *scalars = random_elements(curve, (size_t)1 << lg_max);
     r.params.scalars = device_bytes(scalars, (size_t)32 << lg_max);
     r.params.bases = make_bases(&s, &curve->g[id], (size_t)1 << lg_max);
@@ -321,9 +322,11 @@ static bool number_option(const char *name, const char *value)
     const struct {
         const char *name;
         unsigned *value;
-    } numbers[] = {{"--lg-ntt", &choice.lg_ntt},     {"--lg-g1", &choice.lg_g1},
-                   {"--lg-g2", &choice.lg_g2},       {"--bits", &choice.window_bits},
-                   {"--together", &choice.together}, {"--leave", &choice.leave}};
+    } numbers[] = {{"--lg-ntt", &choice.lg_ntt},
+                   {"--lg-g1", &choice.lg_g1},
+                   {"--lg-g2", &choice.lg_g2},
+                   {"--bits", &choice.window_bits},
+                   {"--together", &choice.together}};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         if (strcmp(name, numbers[i].name) == 0) {
             *numbers[i].value = (unsigned)atoi(value);
@@ -354,7 +357,7 @@ int main(int argc, char **argv)
         choice.lg_g2 > 27) {
         fprintf(stderr,
                 "usage: bench_gpu_steps [--device N] [--runs N] [--curve NAME] [--step ntt|g1|g2] "
-                "[--lg-ntt N] [--lg-g1 N] [--lg-g2 N] [--bits N] [--together N] [--leave N]\n"
+                "[--lg-ntt N] [--lg-g1 N] [--lg-g2 N] [--bits N] [--together N]\n"
                 "1 to %d runs, at most 2^28 values and 2^27 points\n",
                 RUNS_MAX);
         return 1;

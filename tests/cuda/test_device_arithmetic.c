@@ -202,7 +202,9 @@ static void check_sums(const cuzk_curve *curve, const cuzk_group *g, const cuzk_
     if (few_inverses) { /* several totals a thread, as in the largest batches */
         args.n_inverses = args.n_inverses / 3 + 1;
     }
-    must(cuzk_point_add_launch(adder, g->id, CUZK_ADD_GATHER, &args, NULL, &error), &error);
+    must(cuzk_point_add_launch(adder, g->id, CUZK_ADD_GATHER, CUZK_TIME_GATHERED, &args, NULL,
+                               &error),
+         &error);
     DRIVER(cuCtxSynchronize, ());
     compare(curve, g, "gathered", n, d[2], d[3], sums);
 
@@ -212,7 +214,9 @@ static void check_sums(const cuzk_curve *curve, const cuzk_group *g, const cuzk_
     args.out_y = (void *)(uintptr_t)d[5];
     args.n_pairs = n / 2;
     cuzk_point_add_plan(&args, g, d[6]);
-    must(cuzk_point_add_launch(adder, g->id, CUZK_ADD_PAIRS, &args, NULL, &error), &error);
+    must(cuzk_point_add_launch(adder, g->id, CUZK_ADD_PAIRS, CUZK_TIME_ADDITIONS, &args, NULL,
+                               &error),
+         &error);
     DRIVER(cuCtxSynchronize, ());
     for (uint32_t i = 0; i < n / 2; i++) {
         host_add(g, sums + i * g->affine_bytes, sums + 2 * i * g->affine_bytes, false,

@@ -1,47 +1,46 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Σ (number)·(sum of the bucket) over the buckets of every window: what kernels and host share.
+/* Σ (b + 1)·S_b over the buckets b = 0, 1 … of every window: what kernels and host share.
  *
- * A run of m buckets that begins at bucket number f (counted from 0) is two points: S, the sum of
- * its buckets, and T, the sum of its buckets times their number in the run, counted from 1; what it
- * adds to the window is T + f·S. One thread makes S and T of a run of up to 16 buckets by running
- * sums; then levels join eight runs of m into one of 8m: S is their sum, T the sum of theirs and
- * m·Σ i·S_i. The last run of a window is the whole window and its T the result. */
+ * Bit by bit: with U_k = Σ S_b over the b with bit k set it is Σ S_b + Σ 2^k·U_k. Neighbours are
+ * added by the batched affine additions (point_add.h), two additions a bucket in all: after level
+ * j, section 0 holds the sums of 2^j neighbours, and its elements with odd numbers are what U_j
+ * still has to add up; they become a section of their own, and sections 1 … j, all of the same
+ * length, take part in the next levels. A level is one batch:
+ *     section 0 | U_0 | … | U_(j-1)  ->  halves of all | U_j
+ * The windows stand one behind the other in every section. When few elements of a window are left,
+ * points_bits adds them up block by block, the bits that are left included; the host doubles and
+ * adds the few points that come out. */
 #ifndef CUZK_BACKEND_CUDA_BUCKET_REDUCE_H
 #define CUZK_BACKEND_CUDA_BUCKET_REDUCE_H
 
 #include <stdint.h>
 
 enum {
-    CUZK_REDUCE_BLOCK = 128,
-    CUZK_REDUCE_FIRST = 16, /* buckets of a first run */
-    CUZK_REDUCE_JOIN = 8,   /* runs joined into one */
-    CUZK_FOLD_BLOCK = 128,  /* threads of points_fold */
+    CUZK_REDUCE_BLOCK = 128, /* threads of points_spread, points_odd */
+    CUZK_FOLD_BLOCK = 64,    /* threads of points_fold, points_bits */
+    CUZK_REDUCE_LG_LAST = 9, /* at most so many elements of a window are left to points_bits */
     CUZK_BUCKET_GROUPS_MAX = 64
 };
 
-/* reduce_first: runs from buckets. Windows come in groups of group_buckets buckets, the last group
- * may be short; begin holds group_buckets + 1 positions a group, a group's points begin at
- * points_before. A bucket holds any number of points, best few. */
+/* points_spread, one thread a bucket: its point, or infinity. Windows come in groups of
+ * group_buckets buckets, the last group may be short; begin holds group_buckets + 1 positions a
+ * group, a group's points begin at points_before. A bucket holds one point or none. */
 typedef struct {
-    const void *x, *y; /* coordinates of the points */
+    const void *x, *y;
     const uint32_t *begin;
-    void *s, *t; /* out: n_runs points in xyzz form */
-    uint32_t n_runs;
-    uint32_t run; /* buckets of a run; divides the buckets of a window */
+    void *out_x, *out_y; /* n_buckets coordinates */
+    uint32_t n_buckets;
     uint32_t group_buckets;
     uint32_t points_before[CUZK_BUCKET_GROUPS_MAX];
-} cuzk_reduce_first_args;
+} cuzk_spread_args;
 
-/* reduce_join: runs from `join` runs each, of 2^lg_run buckets. reduce_output: window sums in
- * Jacobian form from the t of the last runs. */
+/* points_odd, one thread an element: out_i = in_(2i + 1). */
 typedef struct {
-    const void *from_s, *from_t;
-    void *s, *t;
-    uint32_t n_runs; /* to be made */
-    uint32_t join;
-    uint32_t lg_run;
+    const void *x, *y;
+    void *out_x, *out_y;
+    uint32_t n; /* outputs */
     uint32_t unused;
-} cuzk_reduce_join_args;
+} cuzk_odd_args;
 
 /* points_fold: the sum of the points of each block's threads, in Jacobian form; thread t of all
  * takes the points t, t + threads … */
@@ -50,5 +49,14 @@ typedef struct {
     void *sums;        /* out: one a block */
     uint32_t n, unused;
 } cuzk_fold_args;
+
+/* points_bits, one block a sum, in Jacobian form: block (window, o) with o = 0: Σ S_b, o = 1 + k:
+ * U_k. n_levels sections 1 … n_levels are added up whole; bits from n_levels on select from
+ * section 0. */
+typedef struct {
+    const void *x, *y; /* sections of n_windows·2^lg_left elements */
+    void *sums;        /* out: window·n_sums + o */
+    uint32_t n_windows, n_levels, lg_left, n_sums;
+} cuzk_bits_fold_args;
 
 #endif

@@ -57,6 +57,16 @@ static uint32_t threads_for(uint32_t n_pairs)
     return (n_pairs + pairs_per_thread - 1) / pairs_per_thread;
 }
 
+/* An inversion takes as long as 60 multiplications of all its threads, and 46 microseconds: totals
+ * that share one are cheap as long as they are few enough not to take longer. */
+static uint32_t inverses_for(uint32_t n_threads)
+{
+    enum { TOTALS = 8, LEAST = 4096, MOST = 1 << 16 };
+    uint32_t n = (n_threads + TOTALS - 1) / TOTALS;
+    n = n < LEAST ? LEAST : n > MOST ? MOST : n;
+    return n < n_threads ? n : n_threads;
+}
+
 size_t cuzk_point_add_workspace_bytes(const cuzk_group *group, uint32_t n_pairs)
 {
     return group->coord_bytes * ((size_t)n_pairs + 2 * (size_t)threads_for(n_pairs));
@@ -69,14 +79,13 @@ size_t cuzk_point_add_workspace_bytes_max(const cuzk_group *group, uint32_t n_pa
 
 void cuzk_point_add_plan(cuzk_add_args *args, const cuzk_group *group, CUdeviceptr workspace)
 {
-    enum { INVERSES_MAX = 1 << 16 };
     uint32_t n_threads = threads_for(args->n_pairs);
     CUdeviceptr totals = workspace + group->coord_bytes * (size_t)args->n_pairs;
     args->prefix = (void *)(uintptr_t)workspace;
     args->totals = (void *)(uintptr_t)totals;
     args->total_prefix = (void *)(uintptr_t)(totals + group->coord_bytes * (size_t)n_threads);
     args->n_threads = n_threads;
-    args->n_inverses = n_threads < INVERSES_MAX ? n_threads : INVERSES_MAX;
+    args->n_inverses = inverses_for(n_threads);
 }
 
 static cuzk_status launch(const cuzk_cuda_api *api, CUfunction kernel, uint32_t n_threads,
@@ -91,17 +100,17 @@ static cuzk_status launch(const cuzk_cuda_api *api, CUfunction kernel, uint32_t 
 }
 
 cuzk_status cuzk_point_add_launch(const cuzk_point_adder *adder, cuzk_group_id group,
-                                  cuzk_add_source source, const cuzk_add_args *args,
-                                  CUstream stream, cuzk_error *err)
+                                  cuzk_add_source source, cuzk_time_kind kind,
+                                  const cuzk_add_args *args, CUstream stream, cuzk_error *err)
 {
     const cuzk_cuda_api *api = adder->api;
     if (args->n_pairs == 0) {
         return CUZK_OK;
     }
-    cuzk_time_kind kind = source == CUZK_ADD_GATHER ? CUZK_TIME_GATHERED : CUZK_TIME_ADDITIONS;
     CUZK_TRY(cuzk_device_times_mark(adder->times, kind, stream, err));
     CUZK_TRY(launch(api, adder->prefix[group][source], args->n_threads, args, stream, err));
-    CUZK_TRY(cuzk_device_times_mark(adder->times, CUZK_TIME_INVERSES, stream, err));
+    CUZK_TRY(cuzk_device_times_mark(
+        adder->times, kind == CUZK_TIME_REDUCTION ? kind : CUZK_TIME_INVERSES, stream, err));
     CUZK_TRY(launch(api, adder->inverse[group], args->n_inverses, args, stream, err));
     CUZK_TRY(cuzk_device_times_mark(adder->times, kind, stream, err));
     return launch(api, adder->finish[group][source], args->n_threads, args, stream, err);

@@ -37,10 +37,12 @@ void cuzk_point_add_plan(cuzk_add_args *args, const cuzk_group *group, CUdevicep
 
 /** Launch the three kernels on a stream and return without waiting.
  *
- *  args: planned; operands and outputs as point_add.h says for `source`. n_pairs = 0 does nothing.
- *  Errors: E_DEVICE from the launches; errors inside the kernels come with a later call. */
+ *  kind: what the time counts as; but for the reduction inversions count as such. args: planned;
+ * operands and outputs as point_add.h says for `source`. n_pairs = 0 does nothing. Errors: E_DEVICE
+ * from the launches; errors inside the kernels come with a later call. */
 cuzk_status cuzk_point_add_launch(const cuzk_point_adder *adder, cuzk_group_id group,
-                                  cuzk_add_source source, const cuzk_add_args *args,
-                                  CUstream stream, cuzk_error *err) CUZK_WARN_UNUSED;
+                                  cuzk_add_source source, cuzk_time_kind kind,
+                                  const cuzk_add_args *args, CUstream stream,
+                                  cuzk_error *err) CUZK_WARN_UNUSED;
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FOLD_POINTS = 1 << 15, FOLD_BLOCKS = 64 };
+enum { FOLD_POINTS = 1 << 15, FOLD_BLOCKS = 128 };
 
 typedef struct {
     size_t list, counts, scan, x[2], y[2], adder, sums, total;
@@ -99,7 +99,10 @@ static cuzk_status add_rounds(const bit_sum *c, uint32_t n, int *at, uint32_t *l
             CUZK_TRY(fill_up(c, 1 - to, n, err));
         }
         cuzk_point_add_plan(&add, c->group, c->workspace + c->l.adder);
-        CUZK_TRY(cuzk_point_add_launch(&c->s->adder, c->group->id, source, &add, c->stream, err));
+        CUZK_TRY(cuzk_point_add_launch(&c->s->adder, c->group->id, source,
+                                       source == CUZK_ADD_GATHER ? CUZK_TIME_GATHERED
+                                                                 : CUZK_TIME_ADDITIONS,
+                                       &add, c->stream, err));
         source = CUZK_ADD_PAIRS;
         n = add.n_pairs;
         to = 1 - to;

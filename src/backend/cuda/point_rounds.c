@@ -19,38 +19,58 @@ static uint32_t tiles(uint64_t n, uint32_t tile)
     return (uint32_t)((n + tile - 1) / tile);
 }
 
+/* What the rounds of a group use. */
+static void add_round_places(cuzk_sum_layout *l, const cuzk_group *g, const cuzk_sum_plan *p)
+{
+    size_t point = g->coord_bytes, n_entries = (size_t)p->n * p->together;
+    size_t n_buckets = l->n_buckets;
+    size_t full = n_entries < n_buckets ? n_entries : n_buckets; /* buckets with points */
+    size_t points[2] = {(n_entries + full) / 2, (n_entries + 3 * full) / 4 + 1};
+    size_t n_counts = (size_t)(p->together * tiles(p->n, CUZK_RADIX_TILE)) << CUZK_RADIX_BITS;
+    size_t n_scan = n_counts < n_buckets + 1 ? n_buckets + 1 : n_counts;
+    l->codes = cuzk_sum_take(&l->total, 4 * (size_t)p->n * p->coded);
+    l->counts = cuzk_sum_take(&l->total, 4 * n_counts);
+    l->scan = cuzk_sum_take(&l->total, 4 * (size_t)tiles(n_scan, CUZK_SCAN_TILE));
+    l->totals = cuzk_sum_take(&l->total, 4 * CUZK_TOTALS);
+    l->list = cuzk_sum_take(&l->total, 8 * points[0]);
+    for (int i = 0; i < 2; i++) {
+        l->entries[i] = cuzk_sum_take(&l->total, sizeof(cuzk_bucket_entry) * n_entries);
+        l->begin[i] = cuzk_sum_take(&l->total, 4 * (n_buckets + 1));
+        l->keys[i] = cuzk_sum_take(&l->total, 4 * points[i]);
+        l->x[i] = cuzk_sum_take(&l->total, point * points[i]);
+        l->y[i] = cuzk_sum_take(&l->total, point * points[i]);
+    }
+    l->adder = cuzk_sum_take(&l->total, cuzk_point_add_workspace_bytes_max(g, (uint32_t)points[0]));
+}
+
+/* What the reduction uses; no level is larger than all buckets. */
+static void add_reduction_places(cuzk_sum_layout *l, const cuzk_group *g, const cuzk_sum_plan *p)
+{
+    size_t n_buckets = (size_t)p->n_windows << p->lg_buckets;
+    for (int i = 0; i < 2; i++) {
+        l->dense_x[i] = cuzk_sum_take(&l->total, g->coord_bytes * n_buckets);
+        l->dense_y[i] = cuzk_sum_take(&l->total, g->coord_bytes * n_buckets);
+    }
+    l->dense_adder =
+        cuzk_sum_take(&l->total, cuzk_point_add_workspace_bytes_max(g, (uint32_t)(n_buckets / 2)));
+}
+
 cuzk_sum_layout cuzk_sum_make_layout(const cuzk_group *g, const cuzk_sum_plan *p)
 {
     size_t point = g->coord_bytes, n_entries = (size_t)p->n * p->together;
     size_t n_buckets = (size_t)p->together << p->lg_buckets;
+    size_t n_final = p->n_groups * (n_entries < n_buckets ? n_entries : n_buckets);
     cuzk_sum_layout l = {.n_buckets = (uint32_t)n_buckets};
-    size_t full = n_entries < n_buckets ? n_entries : n_buckets; /* buckets with points */
-    size_t points[2] = {(n_entries + full) / 2, (n_entries + 3 * full) / 4 + 1};
-    size_t left = p->leave * full < points[0] ? p->leave * full : points[0];
-    size_t n_final = p->n_groups * left;
-    size_t runs = tiles((uint64_t)p->n_windows << p->lg_buckets, CUZK_REDUCE_FIRST);
-    runs = runs < p->n_windows ? p->n_windows : runs;
-    size_t n_counts = (size_t)(p->together * tiles(p->n, CUZK_RADIX_TILE)) << CUZK_RADIX_BITS;
-    size_t n_scan = n_counts < n_buckets + 1 ? n_buckets + 1 : n_counts;
-    l.codes = cuzk_sum_take(&l.total, 4 * (size_t)p->n * p->coded);
-    l.counts = cuzk_sum_take(&l.total, 4 * n_counts);
-    l.scan = cuzk_sum_take(&l.total, 4 * (size_t)tiles(n_scan, CUZK_SCAN_TILE));
-    l.totals = cuzk_sum_take(&l.total, 4 * CUZK_TOTALS);
-    l.list = cuzk_sum_take(&l.total, 8 * points[0]);
-    for (int i = 0; i < 2; i++) {
-        l.entries[i] = cuzk_sum_take(&l.total, sizeof(cuzk_bucket_entry) * n_entries);
-        l.begin[i] = cuzk_sum_take(&l.total, 4 * (n_buckets + 1));
-        l.keys[i] = cuzk_sum_take(&l.total, 4 * points[i]);
-        l.x[i] = cuzk_sum_take(&l.total, point * points[i]);
-        l.y[i] = cuzk_sum_take(&l.total, point * points[i]);
-        l.s[i] = cuzk_sum_take(&l.total, 4 * point * runs);
-        l.t[i] = cuzk_sum_take(&l.total, 4 * point * runs);
-    }
     l.final_begin = cuzk_sum_take(&l.total, 4 * (n_buckets + 1) * p->n_groups);
     l.final_x = cuzk_sum_take(&l.total, point * n_final);
     l.final_y = cuzk_sum_take(&l.total, point * n_final);
-    l.adder = cuzk_sum_take(&l.total, cuzk_point_add_workspace_bytes_max(g, (uint32_t)points[0]));
-    l.sums = cuzk_sum_take(&l.total, 3 * point * p->n_windows);
+    l.sums = cuzk_sum_take(&l.total, 3 * point * p->n_windows * cuzk_sum_count(p));
+    size_t before = l.total;
+    add_round_places(&l, g, p);
+    size_t with_rounds = l.total;
+    l.total = before;
+    add_reduction_places(&l, g, p);
+    l.total = l.total < with_rounds ? with_rounds : l.total;
     return l;
 }
 
@@ -162,13 +182,12 @@ static cuzk_status count_rounds(const cuzk_summing *c, const void *entries, uint
                               err);
 }
 
-/* Rounds until no bucket holds more than `leave`; at least one, which also takes the points out of
- * their records. */
-static unsigned rounds_of(uint32_t largest, uint32_t leave)
+/* Rounds until no bucket holds two points; at least one, which also takes the points out of their
+ * records. */
+static unsigned rounds_of(uint32_t largest)
 {
     unsigned rounds = 1;
-    largest -= largest / 2;
-    while (largest > leave) {
+    while (largest > 2) {
         largest -= largest / 2;
         rounds++;
     }
@@ -185,7 +204,7 @@ static cuzk_status add_buckets(cuzk_summing *c, uint32_t group, const void *entr
     CUZK_TRY(count_rounds(c, entries, n, totals, err));
     size_t group_begin = l->final_begin + 4 * ((size_t)l->n_buckets + 1) * group;
     uint32_t n_points = totals[CUZK_TOTALS_ENTRIES];
-    unsigned n_rounds = rounds_of(totals[CUZK_TOTALS_LARGEST], c->plan.leave);
+    unsigned n_rounds = rounds_of(totals[CUZK_TOTALS_LARGEST]);
     c->points_before[group] = c->n_final;
     size_t begin = l->begin[0];
     for (unsigned r = 0; r < n_rounds; r++) {
@@ -217,9 +236,9 @@ static cuzk_status add_buckets(cuzk_summing *c, uint32_t group, const void *entr
             c->n_final += totals[r];
         }
         cuzk_point_add_plan(&add, c->group, c->workspace + l->adder);
-        CUZK_TRY(cuzk_point_add_launch(&s->adder, c->group->id,
-                                       r == 0 ? CUZK_ADD_GATHER : CUZK_ADD_LISTED, &add, c->stream,
-                                       err));
+        CUZK_TRY(cuzk_point_add_launch(
+            &s->adder, c->group->id, r == 0 ? CUZK_ADD_GATHER : CUZK_ADD_LISTED,
+            r == 0 ? CUZK_TIME_GATHERED : CUZK_TIME_ADDITIONS, &add, c->stream, err));
         n_points = totals[r];
         begin = next;
     }
@@ -237,48 +256,71 @@ cuzk_status cuzk_sum_add_group(cuzk_summing *c, uint32_t group, uint32_t n_windo
 
 /* ---- reduction ---- */
 
-static cuzk_status reduce_launch(const cuzk_summing *c, CUfunction kernel, uint32_t n_threads,
-                                 void *args, cuzk_error *err)
+static cuzk_status copy_launch(const cuzk_summing *c, CUfunction kernel, uint32_t n_threads,
+                               void *args, cuzk_error *err)
 {
     return cuzk_sum_launch(c->s, kernel, n_threads, CUZK_REDUCE_BLOCK, args, c->stream, err);
 }
 
+static cuzk_status spread(const cuzk_summing *c, cuzk_error *err)
+{
+    const cuzk_sum_layout *l = &c->l;
+    cuzk_spread_args args = {.x = cuzk_sum_place(c, l->final_x),
+                             .y = cuzk_sum_place(c, l->final_y),
+                             .begin = cuzk_sum_place(c, l->final_begin),
+                             .out_x = cuzk_sum_place(c, l->dense_x[0]),
+                             .out_y = cuzk_sum_place(c, l->dense_y[0]),
+                             .n_buckets = c->plan.n_windows << c->plan.lg_buckets,
+                             .group_buckets = l->n_buckets};
+    memcpy(args.points_before, c->points_before, sizeof(args.points_before));
+    return copy_launch(c, c->s->points_spread[c->group->id], args.n_buckets, &args, err);
+}
+
+/* Level number `level`, from section arrays `at`: sections of n elements to halves. */
+static cuzk_status add_level(const cuzk_summing *c, uint32_t level, uint32_t n, int at,
+                             cuzk_error *err)
+{
+    const cuzk_sum_layout *l = &c->l;
+    size_t done = c->group->coord_bytes * (size_t)(level + 1) * (n / 2);
+    cuzk_odd_args odd = {.x = cuzk_sum_place(c, l->dense_x[at]),
+                         .y = cuzk_sum_place(c, l->dense_y[at]),
+                         .out_x = cuzk_sum_place(c, l->dense_x[1 - at] + done),
+                         .out_y = cuzk_sum_place(c, l->dense_y[1 - at] + done),
+                         .n = n / 2};
+    CUZK_TRY(copy_launch(c, c->s->points_odd[c->group->id], odd.n, &odd, err));
+    cuzk_add_args add = {.in_x = odd.x,
+                         .in_y = odd.y,
+                         .out_x = cuzk_sum_place(c, l->dense_x[1 - at]),
+                         .out_y = cuzk_sum_place(c, l->dense_y[1 - at]),
+                         .n_pairs = (level + 1) * (n / 2)};
+    cuzk_point_add_plan(&add, c->group, c->workspace + l->dense_adder);
+    return cuzk_point_add_launch(&c->s->adder, c->group->id, CUZK_ADD_PAIRS, CUZK_TIME_REDUCTION,
+                                 &add, c->stream, err);
+}
+
 cuzk_status cuzk_sum_reduce(const cuzk_summing *c, char *sums, cuzk_error *err)
 {
-    const cuzk_point_summer *s = c->s;
-    const cuzk_sum_layout *l = &c->l;
-    cuzk_group_id id = c->group->id;
-    uint32_t lg_buckets = c->plan.lg_buckets, n_windows = c->plan.n_windows;
-    uint32_t lg_run = lg_buckets < 4 ? lg_buckets : 4;
-    cuzk_reduce_first_args first = {.x = cuzk_sum_place(c, l->final_x),
-                                    .y = cuzk_sum_place(c, l->final_y),
-                                    .begin = cuzk_sum_place(c, l->final_begin),
-                                    .s = cuzk_sum_place(c, l->s[0]),
-                                    .t = cuzk_sum_place(c, l->t[0]),
-                                    .n_runs = n_windows << (lg_buckets - lg_run),
-                                    .run = 1u << lg_run,
-                                    .group_buckets = l->n_buckets};
-    memcpy(first.points_before, c->points_before, sizeof(first.points_before));
-    CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_REDUCTION, err));
-    CUZK_TRY(reduce_launch(c, s->reduce_first[id], first.n_runs, &first, err));
+    const cuzk_sum_plan *p = &c->plan;
+    uint32_t n = p->n_windows << p->lg_buckets, level = 0;
     int at = 0;
-    while (lg_run < lg_buckets) {
-        uint32_t lg_join = lg_buckets - lg_run < 3 ? lg_buckets - lg_run : 3;
-        cuzk_reduce_join_args join = {.from_s = cuzk_sum_place(c, l->s[at]),
-                                      .from_t = cuzk_sum_place(c, l->t[at]),
-                                      .s = cuzk_sum_place(c, l->s[1 - at]),
-                                      .t = cuzk_sum_place(c, l->t[1 - at]),
-                                      .n_runs = n_windows << (lg_buckets - lg_run - lg_join),
-                                      .join = 1u << lg_join,
-                                      .lg_run = lg_run};
-        CUZK_TRY(reduce_launch(c, s->reduce_join[id], join.n_runs, &join, err));
-        lg_run += lg_join;
+    CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_REDUCTION, err));
+    CUZK_TRY(spread(c, err));
+    for (; p->lg_buckets - level > CUZK_REDUCE_LG_LAST; level++) {
+        CUZK_TRY(add_level(c, level, n, at, err));
+        n /= 2;
         at = 1 - at;
     }
-    cuzk_reduce_join_args output = {.from_t = cuzk_sum_place(c, l->t[at]),
-                                    .s = cuzk_sum_place(c, l->sums),
-                                    .n_runs = n_windows};
-    CUZK_TRY(reduce_launch(c, s->reduce_output[id], n_windows, &output, err));
-    return cuzk_sum_read_back(s, sums, c->workspace + l->sums,
-                              3 * c->group->coord_bytes * n_windows, c->stream, err);
+    cuzk_bits_fold_args fold = {.x = cuzk_sum_place(c, c->l.dense_x[at]),
+                                .y = cuzk_sum_place(c, c->l.dense_y[at]),
+                                .sums = cuzk_sum_place(c, c->l.sums),
+                                .n_windows = p->n_windows,
+                                .n_levels = level,
+                                .lg_left = p->lg_buckets - level,
+                                .n_sums = cuzk_sum_count(p)};
+    uint32_t n_blocks = p->n_windows * fold.n_sums;
+    CUZK_TRY(cuzk_sum_launch(c->s, c->s->points_bits[c->group->id],
+                             (uint64_t)n_blocks * CUZK_FOLD_BLOCK, CUZK_FOLD_BLOCK, &fold,
+                             c->stream, err));
+    return cuzk_sum_read_back(c->s, sums, c->workspace + c->l.sums,
+                              3 * c->group->coord_bytes * n_blocks, c->stream, err);
 }

@@ -6,10 +6,9 @@
 #include <string.h>
 
 enum {
-    ENTRIES_TOGETHER = 1 << 25, /* sorted and added at once, unless one window has more */
+    ENTRIES_TOGETHER = 1 << 26, /* sorted and added at once, unless one window has more */
     CODES_TOGETHER = 1 << 28,   /* made at once, unless one group has more */
-    LEAVE = 1,                  /* points of a bucket for the reduction */
-    WINDOWS_MAX = CUZK_BUCKET_GROUPS_MAX
+    SUMS_MAX = 255 + 24         /* of all windows: one a bit of theirs */
 };
 
 /* ---- kernels ---- */
@@ -35,14 +34,14 @@ static cuzk_status find_kernels(cuzk_point_summer *s, cuzk_error *err)
         {&s->pairs, s->bucket_module, "bucket_pairs"},
         {&s->bit_counts, s->bucket_module, "bit_counts"},
         {&s->bit_list, s->bucket_module, "bit_list"},
-        {&s->reduce_first[CUZK_G1], s->reduce_module, "g1_reduce_first"},
-        {&s->reduce_first[CUZK_G2], s->reduce_module, "g2_reduce_first"},
-        {&s->reduce_join[CUZK_G1], s->reduce_module, "g1_reduce_join"},
-        {&s->reduce_join[CUZK_G2], s->reduce_module, "g2_reduce_join"},
+        {&s->points_spread[CUZK_G1], s->reduce_module, "g1_points_spread"},
+        {&s->points_spread[CUZK_G2], s->reduce_module, "g2_points_spread"},
+        {&s->points_odd[CUZK_G1], s->reduce_module, "g1_points_odd"},
+        {&s->points_odd[CUZK_G2], s->reduce_module, "g2_points_odd"},
         {&s->points_fold[CUZK_G1], s->reduce_module, "g1_points_fold"},
         {&s->points_fold[CUZK_G2], s->reduce_module, "g2_points_fold"},
-        {&s->reduce_output[CUZK_G1], s->reduce_module, "g1_reduce_output"},
-        {&s->reduce_output[CUZK_G2], s->reduce_module, "g2_reduce_output"},
+        {&s->points_bits[CUZK_G1], s->reduce_module, "g1_points_bits"},
+        {&s->points_bits[CUZK_G2], s->reduce_module, "g2_points_bits"},
     };
     for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
         CUZK_CUDA_TRY(s->api, err, cuModuleGetFunction,
@@ -109,7 +108,7 @@ static uint32_t best_bits(const cuzk_curve *curve, uint64_t n)
     double least = 0;
     for (uint32_t bits = 4; bits <= 22; bits++) {
         double n_windows = (double)window_count(curve, bits);
-        double cost = n_windows * (6.2 * (double)n + 28.0 * (double)(1u << (bits - 1)));
+        double cost = n_windows * (7.0 * (double)n + 14.0 * (double)(1u << (bits - 1)));
         if (bits == 4 || cost < least) {
             best = bits;
             least = cost;
@@ -126,10 +125,7 @@ static uint32_t clamp(uint64_t x, uint32_t least, uint32_t most)
 static cuzk_sum_plan plan_windows(const cuzk_curve *curve, const cuzk_point_sum_params *p)
 {
     uint32_t bits = p->window_bits != 0 ? p->window_bits : best_bits(curve, p->n);
-    cuzk_sum_plan w = {.n = p->n,
-                       .lg_buckets = bits - 1,
-                       .n_windows = window_count(curve, bits),
-                       .leave = p->leave != 0 ? p->leave : LEAVE};
+    cuzk_sum_plan w = {.n = p->n, .lg_buckets = bits - 1, .n_windows = window_count(curve, bits)};
     uint64_t n = p->n == 0 ? 1 : p->n;
     uint64_t together = p->windows_together != 0 ? p->windows_together : ENTRIES_TOGETHER / n;
     w.together = clamp(together, 1, w.n_windows);
@@ -154,18 +150,22 @@ static void set_offset(uint64_t offset[5], const cuzk_sum_plan *w)
     }
 }
 
-/* Σ 2^(bits·i)·sums_i */
+/* Σ 2^(bits·i)·(window i), each window Σ of all and Σ 2^k·(sum of bit k) of sums. */
 static void join_windows(cuzk_jac *out, const cuzk_group *g, const char *sums,
                          const cuzk_sum_plan *w)
 {
+    size_t one = 3 * g->coord_bytes, n_sums = cuzk_sum_count(w);
     g->set_infinity(out);
     for (uint32_t i = w->n_windows; i-- > 0;) {
-        cuzk_jac window = {{0}};
-        for (uint32_t b = 0; b <= w->lg_buckets; b++) {
-            g->dbl(out, out);
+        g->dbl(out, out); /* the highest bit of a digit is its sign */
+        for (size_t k = n_sums; k-- > 0;) {
+            cuzk_jac p = {{0}};
+            if (k > 0) {
+                g->dbl(out, out);
+            }
+            memcpy(&p, sums + one * (i * n_sums + k), one);
+            g->add(out, out, &p);
         }
-        memcpy(&window, sums + 3 * g->coord_bytes * i, 3 * g->coord_bytes);
-        g->add(out, out, &window);
     }
 }
 
@@ -226,7 +226,7 @@ cuzk_status cuzk_point_sum(const cuzk_point_summer *s, cuzk_jac *sum,
     }
     c.l = cuzk_sum_make_layout(c.group, &c.plan);
     CUZK_TRY(add_groups(&c, params, err));
-    char sums[3 * sizeof(uint64_t) * 12 * WINDOWS_MAX];
+    char sums[3 * sizeof(uint64_t) * 12 * SUMS_MAX];
     CUZK_TRY(cuzk_sum_reduce(&c, sums, err));
     join_windows(sum, c.group, sums, &c.plan);
     return CUZK_OK;

@@ -17,7 +17,7 @@ typedef struct {
     CUmodule bucket_module, reduce_module;
     CUfunction digits, radix_count, radix_count_codes, radix_scatter, radix_scatter_codes,
         scan_sums, scan_top, scan_apply, bounds, totals, counts, pairs, bit_counts, bit_list;
-    CUfunction reduce_first[2], reduce_join[2], reduce_output[2], points_fold[2]; /* by group id */
+    CUfunction points_spread[2], points_odd[2], points_fold[2], points_bits[2]; /* by group id */
 } cuzk_point_summer;
 
 /** Load the kernels of a curve into the current context. Errors: E_DEVICE. */
@@ -35,7 +35,6 @@ typedef struct {
     uint32_t n;           /* below 2^28 */
     unsigned window_bits; /* 0: from the cost model; else 4 … 24 */
     unsigned windows_together; /* 0: as many as the cost model says; sorted and added up at once */
-    unsigned leave; /* points of a bucket that are left to the reduction; 0: a good number */
 } cuzk_point_sum_params;
 
 /** Bytes of workspace of cuzk_point_sum for these n, group, window_bits and windows_together. Pure.

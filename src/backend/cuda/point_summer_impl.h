@@ -16,11 +16,12 @@ typedef struct {
     size_t begin[2];    /* positions of the buckets of a group, of this round and the next */
     size_t final_begin; /* the same after the last round, for all groups */
     size_t keys[2], list, totals;
-    size_t x[2], y[2];       /* points of a round */
-    size_t final_x, final_y; /* points after the last round, for all groups */
-    size_t adder;            /* workspace of the additions */
-    size_t s[2], t[2];       /* runs of the reduction */
-    size_t sums;             /* a Jacobian point a window */
+    size_t x[2], y[2];             /* points of a round */
+    size_t final_x, final_y;       /* points after the last round, for all groups */
+    size_t adder;                  /* workspace of the additions */
+    size_t dense_x[2], dense_y[2]; /* sections of the reduction, before and after a level … */
+    size_t dense_adder;            /* … in the place of what the rounds used */
+    size_t sums;                   /* Jacobian points: cuzk_sum_count(plan) a window */
     size_t total;
     uint32_t n_buckets; /* of a group */
 } cuzk_sum_layout;
@@ -32,8 +33,13 @@ typedef struct {
     uint32_t n_windows;          /* of the sum */
     uint32_t together, n_groups; /* windows of a group; groups */
     uint32_t coded;              /* windows whose digits are made at once: whole groups */
-    uint32_t leave;              /* rounds end when no bucket has more points */
 } cuzk_sum_plan;
+
+/* Sums that come out of a window: of all buckets, and one for each bit of a bucket's number. */
+static inline uint32_t cuzk_sum_count(const cuzk_sum_plan *plan)
+{
+    return plan->lg_buckets + 1;
+}
 
 /* What the steps of one sum share. */
 typedef struct {
@@ -83,13 +89,14 @@ cuzk_status cuzk_sum_scan(const cuzk_point_summer *s, void *a, void *sums, size_
 cuzk_status cuzk_sum_read_back(const cuzk_point_summer *s, void *to, CUdeviceptr from,
                                size_t n_bytes, CUstream stream, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** The group's windows from their codes to at most plan.leave points a bucket, behind the final
- *  points of the groups before. n_windows: of this group. Waits for the device once. */
+/** The group's windows from their codes to one point a bucket, behind the final points of the
+ *  groups before. n_windows: of this group. Waits for the device once. */
 cuzk_status cuzk_sum_add_group(cuzk_summing *c, uint32_t group, uint32_t n_windows,
                                CUdeviceptr codes, CUdeviceptr index,
                                cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** sums: plan.n_windows Jacobian points, host memory, from the final points. Waits. */
+/** sums: plan.n_windows × cuzk_sum_count Jacobian points, host memory, from the final points, as
+ *  points_bits says. Waits. */
 cuzk_status cuzk_sum_reduce(const cuzk_summing *c, char *sums, cuzk_error *err) CUZK_WARN_UNUSED;
 
 #endif

@@ -49,8 +49,8 @@ extern const simt_kernel CURVE_TABLE(bucket)[] = {SIMT_KERNEL(bucket_digits),
                                                   {}};
 
 #define REDUCE_KERNELS(g)                                                                          \
-    SIMT_KERNEL(g##_reduce_first), SIMT_KERNEL(g##_reduce_join), SIMT_KERNEL(g##_reduce_output),   \
-        SIMT_KERNEL(g##_points_fold)
+    SIMT_KERNEL(g##_points_spread), SIMT_KERNEL(g##_points_odd), SIMT_KERNEL(g##_points_fold),     \
+        SIMT_KERNEL(g##_points_bits)
 extern const simt_kernel CURVE_TABLE(bucket_reduce)[] = {
     REDUCE_KERNELS(g1), REDUCE_KERNELS(g2), {}};
 }
