@@ -72,12 +72,13 @@ static column cut(const char *text, unsigned width)
     return out;
 }
 
-enum { JOB_WIDTH = 36, KIND_WIDTH = 12, CIRCUIT_WIDTH = 24 };
+enum { JOB_WIDTH = 36, KIND_WIDTH = 12, CIRCUIT_WIDTH = 24, NAME_WIDTH = 34 };
 
 static void print_workers(const struct look *l)
 {
     const Cuzk__V1__GetStatusResponse *r = l->rpc;
-    printf("\n%-3s %-24s %-22s %-*s %s\n", "dev", "name", "memory", KIND_WIDTH, "proves", "job");
+    printf("\n%-3s %-*s %-23s %-*s %s\n", "dev", NAME_WIDTH, "name", "memory", KIND_WIDTH, "proves",
+           "job");
     for (size_t i = 0; i < r->n_gpus; i++) {
         const Cuzk__V1__GPUStatus *g = r->gpus[i];
         char memory[64] = "of the host";
@@ -87,8 +88,8 @@ static void print_workers(const struct look *l)
                      cuzk_session_size_of(g->vram_total_bytes).text);
         }
         bool is_idle = g->current_job_id[0] == '\0';
-        printf("%-3u %-24s %-22s %-*s %s", g->ordinal, cut(g->name, 24).text, memory, KIND_WIDTH,
-               is_idle ? "idle" : cut(g->current_proof_kind, KIND_WIDTH).text,
+        printf("%-3u %-*s %-23s %-*s %s", g->ordinal, NAME_WIDTH, cut(g->name, NAME_WIDTH).text,
+               memory, KIND_WIDTH, is_idle ? "idle" : cut(g->current_proof_kind, KIND_WIDTH).text,
                is_idle ? "" : cut(g->current_job_id, JOB_WIDTH).text);
         const cuzk_status_worker *w =
             !is_idle && i < l->http.n_workers &&

@@ -4,7 +4,10 @@
 It keeps every request and answers as the test tells it: answers[METHOD] is a message, an (code, text) pair that
 becomes the call's status, or a function of the request that gives one of both, or raises Hang.
 """
-import concurrent.futures, http.server, importlib, os, subprocess, sys, tempfile, threading
+import concurrent.futures, http.server, importlib, os, shutil, subprocess, sys, tempfile, threading
+
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")]
+import harness
 from harness import Skip, TOP
 
 try:
@@ -13,21 +16,29 @@ except ImportError:
     grpc = None
 
 
+made = []  # what messages() returns
+
+
 class Hang(Exception):
     """The call gets no answer while its client waits."""
 
 
 def messages():
     """The modules of the wire messages, made by protoc."""
+    if made:
+        return made
     folder = tempfile.mkdtemp(prefix="cuzk-proto-")
     proto = os.path.join(TOP, "proto")
     try:
         subprocess.run(["protoc", "-I" + proto, "--python_out=" + folder, proto + "/cuzk/v1/proving.proto",
                         proto + "/cuzk/v1/circom.proto"], check=True)
         sys.path.insert(0, folder)
-        return importlib.import_module("cuzk.v1.proving_pb2"), importlib.import_module("cuzk.v1.circom_pb2")
+        made.extend(importlib.import_module("cuzk.v1.%s_pb2" % name) for name in ("proving", "circom"))
+        return made
     except (FileNotFoundError, ImportError) as reason:
         raise Skip("no protobuf for Python: %s" % reason)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Daemon:
@@ -98,3 +109,37 @@ class Daemon:
     def of(self, method):
         """The requests of one method."""
         return [r for m, r, _ in self.requests if m == method]
+
+
+# ---------------------------------------------------------------- what tests send and get
+
+
+def vanilla_files(cuzk, case):
+    """Paths of a golden case's vanilla proofs."""
+    if harness.find_fixture("cases/%s/c1.json" % case):
+        return [cuzk.fixture("cases/%s/c1.json" % case)]
+    paths = []
+    while harness.find_fixture("cases/%s/vanilla-%d.bincode" % (case, len(paths))):
+        paths.append(cuzk.fixture("cases/%s/vanilla-%d.bincode" % (case, len(paths))))
+    return paths
+
+
+def completed(job_id="job-1", proof=b"p" * 192, **more):
+    proving, _ = messages()
+    return proving.AwaitProofResponse(job_id=job_id, status=1, proof=proof, total_ms=1234, queue_wait_ms=34,
+                                      synthesis_ms=400, gpu_compute_ms=800, **more)
+
+
+def scripted(proof=b"p" * 192, **answers):
+    proving, circom = messages()
+    script = {
+        "SubmitProof": lambda r: proving.SubmitProofResponse(job_id=r.request_id or "made-id", queue_position=3),
+        "AwaitProof": lambda r: completed(r.job_id, proof),
+        "Prove": lambda r: proving.ProveResponse(result=completed(r.submit.request_id, proof)),
+    }
+    script.update(answers)
+    return script
+
+
+def unix(cuzk):
+    return "unix:" + cuzk.path("sock")
