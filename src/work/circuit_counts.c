@@ -84,7 +84,7 @@ unsigned cuzk_circuit_lg_domain(const cuzk_circuit_counts *counts)
 /* What small allocations, allocator overhead and stacks come to. */
 enum { SLACK = 1 << 20 };
 
-uint64_t cuzk_circuit_resident_bytes(const cuzk_circuit_counts *c, bool builds)
+uint64_t cuzk_circuit_resident_bytes(const cuzk_circuit_counts *c)
 {
     enum { DECODED_AT_ONCE = 65536 * 192 /* of the mapped file, in groth16/prover.c */ };
     const cuzk_curve *curve = cuzk_curve_get(CUZK_CURVE_BLS12_381);
@@ -94,8 +94,8 @@ uint64_t cuzk_circuit_resident_bytes(const cuzk_circuit_counts *c, bool builds)
         n_g1 * curve->g[CUZK_G1].affine_bytes + (uint64_t)c->n_b * curve->g[CUZK_G2].affine_bytes;
     uint64_t file = points < DECODED_AT_ONCE ? points : DECODED_AT_ONCE;
     uint64_t rest = c->n_vars / 4 + cuzk_domain_bytes(curve, lg_n) + 4 * SLACK;
-    /* a builder's arrays grow by doubling, and are copied once more */
-    return points + file + (builds ? 3 : 1) * c->shape_bytes + rest;
+    /* a circuit that is compiled: a builder's arrays grow by doubling, and are copied once more */
+    return points + file + 3 * c->shape_bytes + rest;
 }
 
 uint64_t cuzk_circuit_witness_bytes(const cuzk_circuit_counts *c)

@@ -25,9 +25,9 @@ cuzk_status cuzk_circuit_counts_get(const cuzk_circuit_counts **out, const char 
 /** log2 of the domain. */
 unsigned cuzk_circuit_lg_domain(const cuzk_circuit_counts *counts);
 
-/** Bytes of the key and the circuit in memory, loading included. builds: the circuit is compiled
- *  when it is loaded, not mapped from a file. */
-uint64_t cuzk_circuit_resident_bytes(const cuzk_circuit_counts *counts, bool builds);
+/** Bytes of the key and the circuit in memory, loading included, also when the circuit has to be
+ *  compiled. */
+uint64_t cuzk_circuit_resident_bytes(const cuzk_circuit_counts *counts);
 
 /** Bytes of a unit's witness. */
 uint64_t cuzk_circuit_witness_bytes(const cuzk_circuit_counts *counts);

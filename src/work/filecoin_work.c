@@ -57,7 +57,7 @@ static cuzk_status fill_info(cuzk_task_info *info, const cuzk_filecoin_work *wor
         .task_bytes = cuzk_filecoin_task_bytes(&decoded->task),
         .witness_bytes = cuzk_circuit_witness_bytes(counts),
         .host_bytes = cuzk_circuit_host_bytes(counts, work->ctx->pool),
-        .resident_bytes = cuzk_circuit_resident_bytes(counts, work->circuits_folder == NULL),
+        .resident_bytes = cuzk_circuit_resident_bytes(counts),
     };
     memcpy(info->digest, decoded->digest, sizeof info->digest);
     snprintf(info->circuit, sizeof info->circuit, "%s", id);
@@ -112,7 +112,7 @@ static cuzk_status resident_size(void *user, const char *circuit, uint64_t *byte
     CUZK_TRY(find_params(&path, &proof, work, circuit, err));
     free(path);
     CUZK_TRY(cuzk_circuit_counts_get(&counts, circuit, err));
-    *bytes = cuzk_circuit_resident_bytes(counts, work->circuits_folder == NULL);
+    *bytes = cuzk_circuit_resident_bytes(counts);
     return CUZK_OK;
 }
 

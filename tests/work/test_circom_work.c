@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Circom circuits through the engine's table, and the registry of their keys. */
+#include "work_lane.h"
 #include "work_memory.h"
-#include "work_test.h"
 
 #include "cuzk/v1/circom.pb-c.h"
 #include "work/circom_work.h"
@@ -265,18 +265,15 @@ static void measure(const char *fixture)
     assert_ok(cuzk_circom_register(circom, &was, NULL, "large", "large.zkey", &err));
     snprintf(path, sizeof path, "%s/witness.wtns", fixture);
     cuzk_fixture w = cuzk_test_fixture(path);
-    uint64_t before = memory_now("VmRSS");
-    memory_reset_peak();
+    uint64_t before = memory_begin();
     assert_ok(decode(work, &task, &info, "large", w.data, (size_t)w.size));
     /* what the engine reserves while it decodes, and the request that is packed here */
     memory_hold("large", "decoding", memory_now("VmHWM") - before, 3 * w.size + (1 << 20), 4 << 20);
     assert_true(info.task_bytes < w.size + (128 << 10));
-    before = memory_now("VmRSS");
-    memory_reset_peak();
+    before = memory_begin();
     assert_ok(work->resident_load(work->user, &resident, &bytes, info.circuit, true, &err));
     memory_hold("large", "resident", memory_now("VmHWM") - before, info.resident_bytes, 2 << 20);
-    before = memory_now("VmRSS");
-    memory_reset_peak();
+    before = memory_begin();
     assert_ok(work->witness(work->user, &witness, task, resident, &c.call, &err));
     assert_ok(work->prove_start(work->user, &pending, task, resident, witness, &c.call, &err));
     assert_ok(

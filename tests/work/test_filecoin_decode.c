@@ -3,6 +3,7 @@
  * with a field, what a digest depends on, and the memory that a task is said to take. */
 #include "filecoin_params.h"
 #include "filecoin_payload.h"
+#include "work_lane.h"
 
 #include <malloc.h>
 

@@ -3,6 +3,7 @@
  * always; PoRep and updates, whose parameters take half a minute, when CUZK_NIGHTLY is set. */
 #include "filecoin_params.h"
 #include "filecoin_payload.h"
+#include "work_lane.h"
 
 #include "groth16/verify.h"
 #include "r1cs/witness.h"

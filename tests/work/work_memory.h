@@ -5,6 +5,7 @@
 
 #include "work_test.h"
 
+#include <malloc.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,6 +34,15 @@ static inline void memory_reset_peak(void)
         print_message("the peak cannot be reset\n");
         _exit(2);
     }
+}
+
+/* The resident size to measure from: what was freed is given back, so that it is not used again
+ * unseen. */
+static inline uint64_t memory_begin(void)
+{
+    malloc_trim(0);
+    memory_reset_peak();
+    return memory_now("VmRSS");
 }
 
 /* What happened against what was said: never more, and at most a quarter and `room` less. */

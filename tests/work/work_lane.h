@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* A lane and calls without an engine, and a unit taken through its stages. */
+#ifndef CUZK_TESTS_WORK_LANE_H
+#define CUZK_TESTS_WORK_LANE_H
+
+#include "work_test.h"
+
+/* ---- a lane ---------------------------------------------------------------------------------- */
+
+/* Counts; refuses once when it is told to. One thread at a time. */
+struct cuzk_lane {
+    unsigned n_taken, n_given;
+    bool refuses;
+};
+
+cuzk_status cuzk_lane_take(cuzk_lane *lane, cuzk_error *e)
+{
+    CUZK_FAIL_IF(lane->refuses, e, CUZK_E_CANCELLED, "cancelled while waiting for the lane");
+    lane->n_taken++;
+    return CUZK_OK;
+}
+
+void cuzk_lane_give(cuzk_lane *lane)
+{
+    lane->n_given++;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* Cancels at the n-th question; negative: never. */
+typedef struct {
+    int left;
+} work_patience;
+
+static inline bool work_is_cancelled(const void *context)
+{
+    work_patience *patience = (work_patience *)(uintptr_t)context;
+    return patience->left >= 0 && patience->left-- == 0;
+}
+
+typedef struct {
+    cuzk_lane lane;
+    work_patience patience;
+    cuzk_work_call call;
+} work_caller;
+
+static inline void work_caller_init(work_caller *c, unsigned unit)
+{
+    *c = (work_caller){.patience = {-1}};
+    c->call = (cuzk_work_call){
+        .unit = unit, .lane = &c->lane, .is_cancelled = work_is_cancelled, .context = &c->patience};
+}
+
+/* Witness, both halves of the proof. out: CUZK_UNIT_PROOF_MAX bytes. */
+static inline cuzk_status work_prove_unit(const cuzk_work *table, uint8_t *out, size_t *n_bytes,
+                                          const cuzk_task *task, const cuzk_resident *resident,
+                                          work_caller *c, cuzk_error *e)
+{
+    cuzk_unit_witness *witness = NULL;
+    cuzk_pending *pending = NULL;
+    CUZK_TRY(table->witness(table->user, &witness, task, resident, &c->call, e));
+    cuzk_status status =
+        table->prove_start(table->user, &pending, task, resident, witness, &c->call, e);
+    if (status == CUZK_OK) {
+        status =
+            table->prove_finish(table->user, out, n_bytes, pending, task, resident, &c->call, e);
+    }
+    table->witness_destroy(table->user, witness);
+    return status;
+}
+
+#endif
