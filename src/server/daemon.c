@@ -201,7 +201,7 @@ static cuzk_status set_faults(const cuzk_config *config, cuzk_error *err)
 {
     cuzk_text text = {0};
     for (size_t i = 0; i < config->test_faults.n; i++) {
-        cuzk_text_printf(&text, "%s%s", i > 0 ? ";" : "", config->test_faults.items[i]);
+        cuzk_text_printf(&text, "%s%s", i > 0 ? " " : "", config->test_faults.items[i]);
     }
     cuzk_status status = CUZK_OK;
     if (text.failed) {
