@@ -5,7 +5,7 @@
 set(CUZK_HAVE_SERVER OFF)
 set(S ${CMAKE_SOURCE_DIR}/src/server)
 set(MISSING "")
-foreach(LAYER cuzk_config cuzk_http cuzk_rpc_start cuzk_work cuzk_engine cuzk_journal)
+foreach(LAYER cuzk_config cuzk_http_circom cuzk_rpc_start cuzk_work cuzk_engine cuzk_journal)
   if(NOT TARGET ${LAYER})
     list(APPEND MISSING ${LAYER})
   endif()
@@ -24,7 +24,7 @@ set(CUZK_HAVE_SERVER ON)
 cuzk_layer(cuzk_daemon
   SOURCES ${S}/commands.c ${S}/cmd_config.c ${S}/options.c ${S}/serve.c ${S}/daemon.c ${S}/observe.c
           ${S}/routes.c ${S}/preload.c ${S}/systemd.c
-  DEPS cuzk_rpc_start cuzk_http cuzk_metrics cuzk_log cuzk_config cuzk_work cuzk_engine cuzk_journal cuzk_api
+  DEPS cuzk_rpc_start cuzk_http_circom cuzk_http cuzk_metrics cuzk_log cuzk_config cuzk_work cuzk_engine cuzk_journal cuzk_api
        ${CUZK_SYSTEMD})
 if(TARGET cuzk_client)
   target_link_libraries(cuzk_daemon PUBLIC cuzk_client)
@@ -38,3 +38,10 @@ target_link_libraries(cuzk-server PRIVATE cuzk_daemon cuzk_faults_none)
 set_target_properties(cuzk-server PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 include(GNUInstallDirs)
 install(TARGETS cuzk-server RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/cuzk)
+
+# the unit for systemd names the installed program
+configure_file(${CMAKE_SOURCE_DIR}/dist/systemd/cuzk.service.in ${CMAKE_BINARY_DIR}/cuzk.service @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/cuzk.service ${CMAKE_SOURCE_DIR}/dist/systemd/cuzk.socket
+        DESTINATION lib/systemd/system)
+install(FILES ${CMAKE_SOURCE_DIR}/dist/systemd/cuzk.sysusers DESTINATION lib/sysusers.d RENAME cuzk.conf)
+install(FILES ${CMAKE_SOURCE_DIR}/examples/cuzk.toml DESTINATION ${CMAKE_INSTALL_DOCDIR})

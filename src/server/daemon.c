@@ -227,7 +227,8 @@ static void open_http(cuzk_daemon *d)
                            .max_body = c->http_max_body,
                            .max_bodies = 4 * c->http_max_body,
                            .log = d->log};
-    o.routes = cuzk_daemon_routes(&d->server, &o.n_routes);
+    o.routes = d->routes;
+    o.n_routes = cuzk_daemon_routes(d->routes, &d->server);
     cuzk_status status = cuzk_address_parse(&address, c->daemon_status_listen, &err);
     if (status == CUZK_OK && !address.is_local && !c->http_allow_remote) {
         status = CUZK_FAIL(&err, CUZK_E_ARGUMENT,

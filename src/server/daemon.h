@@ -14,6 +14,8 @@
 #include "work/circom_work.h"
 #include "work/filecoin_work.h"
 
+enum { CUZK_DAEMON_ROUTES_MAX = 8 };
+
 typedef struct {
     cuzk_server server; /* what rpc and http see */
     cuzk_config *config;
@@ -29,6 +31,7 @@ typedef struct {
     cuzk_timeline *timeline;
     cuzk_rpc *rpc;
     cuzk_http *http;
+    cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX];
     cuzk_preload *preload;
     int listen_fds[CUZK_LISTEN_FDS_MAX];
 } cuzk_daemon;
@@ -44,7 +47,8 @@ void cuzk_daemon_close(cuzk_daemon *daemon);
 /** What the engine tells (cuzk_engine_options.observe); user: the daemon. */
 void cuzk_daemon_observe(void *user, const cuzk_event *event);
 
-/** The table of HTTP routes. *n: how many. user of each: the server. */
-const cuzk_http_route *cuzk_daemon_routes(cuzk_server *server, size_t *n);
+/** The HTTP routes: status, metrics, health, and circom's where they are asked for. Returns how
+ *  many. */
+size_t cuzk_daemon_routes(cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX], cuzk_server *server);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* What is told of the daemon, over HTTP and through GetMetrics. */
 #include "server/daemon.h"
+#include "server/http_circom.h"
 #include "server/status_json.h"
 
 #include <string.h>
@@ -107,17 +108,19 @@ static void get_readiness(void *user, cuzk_http_call *call, const cuzk_http_requ
     }
 }
 
-const cuzk_http_route *cuzk_daemon_routes(cuzk_server *server, size_t *n)
+size_t cuzk_daemon_routes(cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX], cuzk_server *server)
 {
-    static cuzk_http_route routes[] = {
-        {"GET", "/status*", get_status, NULL}, /* the reference answers all that begins so */
-        {"GET", "/metrics", get_metrics, NULL},
-        {"GET", "/healthz", get_health, NULL},
-        {"GET", "/readyz", get_readiness, NULL},
+    const cuzk_http_route own[] = {
+        {"GET", "/status*", get_status, server}, /* the reference answers all that begins so */
+        {"GET", "/metrics", get_metrics, server},
+        {"GET", "/healthz", get_health, server},
+        {"GET", "/readyz", get_readiness, server},
     };
-    *n = sizeof routes / sizeof routes[0];
-    for (size_t i = 0; i < *n; i++) {
-        routes[i].user = server;
+    size_t n = sizeof own / sizeof own[0];
+    memcpy(routes, own, sizeof own);
+    if (server->circom != NULL && server->config->http_prove) {
+        cuzk_http_circom_routes(routes + n, server);
+        n += CUZK_HTTP_CIRCOM_ROUTES;
     }
-    return routes;
+    return n;
 }

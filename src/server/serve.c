@@ -170,8 +170,19 @@ static void exit_now(cuzk_daemon *d, const char *why)
     _exit(EXIT_OK);
 }
 
+/* An engine whose lock nobody gives back is not alive: the look then waits, and the watchdog acts.
+ */
+static void tell_alive(const cuzk_daemon *d)
+{
+    cuzk_engine_view view;
+    if (cuzk_engine_look(d->server.engine, &view, false, NULL) == CUZK_OK) {
+        cuzk_engine_view_clear(&view);
+    }
+    cuzk_systemd_alive();
+}
+
 /* Wait for an event on fd or a signal, petting the watchdog. Returns the signal, or 0. */
-static int wait_for_signal(int signal_fd, int event_fd)
+static int wait_for_signal(const cuzk_daemon *d, int signal_fd, int event_fd)
 {
     uint64_t watchdog_ns = cuzk_systemd_watchdog_ns();
     int timeout_ms = watchdog_ns > 0 ? (int)(watchdog_ns / 3000000) + 1 : -1;
@@ -179,7 +190,7 @@ static int wait_for_signal(int signal_fd, int event_fd)
         struct pollfd fds[2] = {{signal_fd, POLLIN, 0}, {event_fd, POLLIN, 0}};
         int n = poll(fds, 2, timeout_ms);
         if (n == 0) {
-            cuzk_systemd_alive();
+            tell_alive(d);
         }
         struct signalfd_siginfo info;
         if (n > 0 && fds[0].revents != 0 && read(signal_fd, &info, sizeof info) == sizeof info) {
@@ -206,7 +217,7 @@ static void shut_down(cuzk_daemon *d, int signal_fd, int event_fd)
         exit_now(d, "a thread cannot be made");
     }
     for (int signal = SIGHUP; signal != 0;) {
-        signal = wait_for_signal(signal_fd, event_fd);
+        signal = wait_for_signal(d, signal_fd, event_fd);
         if (signal == SIGTERM || signal == SIGINT) {
             cuzk_rpc_drain(d->rpc, cuzk_now_ns());
             exit_now(d, "a second signal");
@@ -235,7 +246,7 @@ static void run(cuzk_daemon *d, const cuzk_options *options, int signal_fd, int 
     cuzk_text_clear(&addresses);
     cuzk_systemd_ready("serving");
     for (;;) {
-        int signal = wait_for_signal(signal_fd, event_fd);
+        int signal = wait_for_signal(d, signal_fd, event_fd);
         if (signal == SIGHUP) {
             reload(d, options);
         } else if (signal == SIGTERM || signal == SIGINT) {
