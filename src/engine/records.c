@@ -12,13 +12,36 @@
 static const uint64_t AGAIN_NS =
     UINT64_C(500000000); /* after this what was refused is tried again */
 
-/* ---- answers --------------------------------------------------------------------------------- */
+/* ---- asking and being answered --------------------------------------------------------------- */
+
+/* The journal answers from its own thread; only where it has no memory for a request it answers
+ * from inside of it, with the engine's lock held: such an answer is left here. */
+static _Thread_local bool is_asking;
+static _Thread_local cuzk_status refusal;
 
 static void ask(cuzk_engine *engine, cuzk_job *job)
 {
     engine->n_writes++;
     job->n_writes++;
     job->n_refs++;
+    is_asking = true;
+    refusal = CUZK_OK;
+}
+
+/* After a request. What was refused at once, or CUZK_OK. */
+static cuzk_status asked(void)
+{
+    is_asking = false;
+    return refusal;
+}
+
+/* At the beginning of an answer. True: it came from inside the request. */
+static bool is_at_once(cuzk_status status)
+{
+    if (is_asking) {
+        refusal = status;
+    }
+    return is_asking;
 }
 
 /* An answer came: the journal works, or it does not. Returns what to say of it, or NULL. */
@@ -36,11 +59,14 @@ static const char *note_answer(cuzk_engine *engine, cuzk_job *job, cuzk_status s
     return !is_news ? NULL : failed ? error : "the journal takes writes again";
 }
 
-static void end_answer(cuzk_engine *engine, cuzk_job *job, const char *news)
+static void end_answer(cuzk_engine *engine, cuzk_job *job)
 {
     cuzk_job_sweep_if_idle(engine, job);
     cuzk_job_unref(engine, job);
-    cuzk_engine_unlock(engine);
+}
+
+static void tell(const cuzk_engine *engine, const char *news)
+{
     if (news != NULL) {
         cuzk_observe_text(engine, CUZK_EVENT_JOURNAL, CUZK_EVENT_INSTANT, -1, 0, news);
     }
@@ -58,6 +84,8 @@ static void write_again(cuzk_engine *engine, cuzk_job *job)
     cuzk_timer_engine(engine, cuzk_now_ns() + AGAIN_NS);
 }
 
+static const char NO_MEMORY[] = "no memory for a request to the journal";
+
 /* ---- acceptance ------------------------------------------------------------------------------ */
 
 static void free_payload(cuzk_engine *engine, cuzk_job *job)
@@ -69,11 +97,9 @@ static void free_payload(cuzk_engine *engine, cuzk_job *job)
     }
 }
 
-static void on_accepted(void *user, cuzk_status status, const char *error)
+static const char *answer_accept(cuzk_engine *engine, cuzk_job *job, cuzk_status status,
+                                 const char *error)
 {
-    cuzk_job *job = (cuzk_job *)user;
-    cuzk_engine *engine = job->engine;
-    cuzk_engine_lock(engine);
     const char *news = note_answer(engine, job, status, error);
     free_payload(engine, job);
     if (status == CUZK_OK) {
@@ -84,7 +110,21 @@ static void on_accepted(void *user, cuzk_status status, const char *error)
                         text != NULL ? text : "the journal cannot take a new job now");
         free(text);
     }
-    end_answer(engine, job, news);
+    end_answer(engine, job);
+    return news;
+}
+
+static void on_accepted(void *user, cuzk_status status, const char *error)
+{
+    if (is_at_once(status)) {
+        return;
+    }
+    cuzk_job *job = (cuzk_job *)user;
+    cuzk_engine *engine = job->engine;
+    cuzk_engine_lock(engine);
+    const char *news = answer_accept(engine, job, status, error);
+    cuzk_engine_unlock(engine);
+    tell(engine, news);
 }
 
 void cuzk_records_accept(cuzk_engine *engine, cuzk_job *job)
@@ -108,20 +148,17 @@ void cuzk_records_accept(cuzk_engine *engine, cuzk_job *job)
     memcpy(record.digest, job->digest, sizeof record.digest);
     ask(engine, job);
     cuzk_journal_accept(engine->options.journal, &record, on_accepted, job);
+    if (asked() != CUZK_OK) {
+        answer_accept(engine, job, CUZK_E_MEMORY, NO_MEMORY);
+    }
 }
 
 /* ---- units ----------------------------------------------------------------------------------- */
 
-static void on_unit(void *user, cuzk_status status, const char *error)
+static const char *answer_unit(cuzk_engine *engine, cuzk_unit *unit, cuzk_status status,
+                               const char *error)
 {
-    cuzk_unit *unit = (cuzk_unit *)user;
     cuzk_job *job = unit->job;
-    cuzk_engine *engine = job->engine;
-    if (status == CUZK_OK) {
-        cuzk_observe_unit(engine, CUZK_EVENT_UNIT_DONE, CUZK_EVENT_INSTANT, unit, NULL, CUZK_OK,
-                          NULL);
-    }
-    cuzk_engine_lock(engine);
     const char *news = note_answer(engine, job, status, error);
     if (status == CUZK_OK) {
         unit->at = CUZK_AT_DONE;
@@ -130,7 +167,25 @@ static void on_unit(void *user, cuzk_status status, const char *error)
         unit->wants_write = true;
         write_again(engine, job);
     }
-    end_answer(engine, job, news);
+    end_answer(engine, job);
+    return news;
+}
+
+static void on_unit(void *user, cuzk_status status, const char *error)
+{
+    if (is_at_once(status)) {
+        return;
+    }
+    cuzk_unit *unit = (cuzk_unit *)user;
+    cuzk_engine *engine = unit->job->engine;
+    if (status == CUZK_OK) {
+        cuzk_observe_unit(engine, CUZK_EVENT_UNIT_DONE, CUZK_EVENT_INSTANT, unit, NULL, CUZK_OK,
+                          NULL);
+    }
+    cuzk_engine_lock(engine);
+    const char *news = answer_unit(engine, unit, status, error);
+    cuzk_engine_unlock(engine);
+    tell(engine, news);
 }
 
 void cuzk_records_unit(cuzk_engine *engine, cuzk_unit *unit)
@@ -146,12 +201,15 @@ void cuzk_records_unit(cuzk_engine *engine, cuzk_unit *unit)
     cuzk_journal_unit(engine->options.journal, job->seq, unit->index,
                       job->proofs + (size_t)unit->index * CUZK_UNIT_PROOF_MAX, unit->proof_bytes,
                       on_unit, unit);
+    if (asked() != CUZK_OK) {
+        answer_unit(engine, unit, CUZK_E_MEMORY, NO_MEMORY);
+    }
 }
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
-/* With a job's end its last units are on the disk too. Without the lock: the job is held, and
- * nobody else changes a unit that is verified. */
+/* With a job's end its last unit is on the disk too. Without the lock: the job is held, and nobody
+ * else changes a unit that is verified. */
 static void tell_last_units(cuzk_engine *engine, const cuzk_job *job)
 {
     for (unsigned i = 0; i < job->n_units; i++) {
@@ -164,7 +222,7 @@ static void tell_last_units(cuzk_engine *engine, const cuzk_job *job)
 
 static void mark_last_units(cuzk_job *job)
 {
-    for (unsigned i = 0; i < job->n_units; i++) {
+    for (unsigned i = 0; job->units != NULL && i < job->n_units; i++) {
         if (job->units[i].at == CUZK_AT_VERIFIED) {
             job->units[i].at = CUZK_AT_DONE;
             job->n_done++;
@@ -172,17 +230,11 @@ static void mark_last_units(cuzk_job *job)
     }
 }
 
-static void on_end(void *user, cuzk_status status, const char *error)
+static const char *answer_end(cuzk_engine *engine, cuzk_job *job, cuzk_status status,
+                              const char *error)
 {
-    cuzk_job *job = (cuzk_job *)user;
-    cuzk_engine *engine = job->engine;
-    bool is_completed = status == CUZK_OK && job->end_state == CUZK_JOB_COMPLETED;
-    if (is_completed) {
-        tell_last_units(engine, job);
-    }
-    cuzk_engine_lock(engine);
     const char *news = note_answer(engine, job, status, error);
-    if (is_completed) {
+    if (status == CUZK_OK) {
         mark_last_units(job);
     }
     if (status == CUZK_OK || !job->in_table) { /* not in the table: its record is deleted anyway */
@@ -191,7 +243,24 @@ static void on_end(void *user, cuzk_status status, const char *error)
         job->wants_end_write = true;
         write_again(engine, job);
     }
-    end_answer(engine, job, news);
+    end_answer(engine, job);
+    return news;
+}
+
+static void on_end(void *user, cuzk_status status, const char *error)
+{
+    if (is_at_once(status)) {
+        return;
+    }
+    cuzk_job *job = (cuzk_job *)user;
+    cuzk_engine *engine = job->engine;
+    if (status == CUZK_OK && job->end_state == CUZK_JOB_COMPLETED) {
+        tell_last_units(engine, job);
+    }
+    cuzk_engine_lock(engine);
+    const char *news = answer_end(engine, job, status, error);
+    cuzk_engine_unlock(engine);
+    tell(engine, news);
 }
 
 void cuzk_records_end(cuzk_engine *engine, cuzk_job *job)
@@ -214,6 +283,9 @@ void cuzk_records_end(cuzk_engine *engine, cuzk_job *job)
     job->wants_end_write = false;
     ask(engine, job);
     cuzk_journal_finish(engine->options.journal, job->seq, &end, on_end, job);
+    if (asked() != CUZK_OK) {
+        answer_end(engine, job, CUZK_E_MEMORY, NO_MEMORY);
+    }
 }
 
 void cuzk_records_drop(cuzk_engine *engine, cuzk_job *job)
