@@ -162,29 +162,46 @@ static cuzk_thread *thread_of(cuzk_lane *lane)
     return CUZK_OF(lane, cuzk_thread, lane);
 }
 
+/* Stand among the waiters, unless the lane is free or not wanted any more. */
+static void queue_for_lane(cuzk_device *device, cuzk_lane *lane, const cuzk_unit *unit)
+{
+    if (cuzk_unit_is_stopped(unit)) {
+        return;
+    }
+    if (device->lane_holder == NULL) {
+        device->lane_holder = lane;
+        return;
+    }
+    lane->order = (cuzk_order_node){
+        .priority = unit->order.priority, .seq = unit->order.seq, .unit = unit->order.unit};
+    cuzk_order_push(&device->lane_waiters, &lane->order);
+}
+
+static void wait_for_lane(cuzk_engine *engine, cuzk_device *device, cuzk_thread *thread)
+{
+    cuzk_lane *lane = &thread->lane;
+    while (device->lane_holder != lane && !cuzk_unit_is_stopped(thread->unit)) {
+        pthread_cond_wait(&thread->lane_wake, &engine->lock);
+    }
+    if (lane->order.is_queued) {
+        cuzk_order_remove(&device->lane_waiters, &lane->order);
+    }
+    lane->is_held = device->lane_holder == lane;
+}
+
 cuzk_status cuzk_lane_take(cuzk_lane *lane, cuzk_error *err)
 {
     cuzk_thread *thread = thread_of(lane);
     cuzk_engine *engine = thread->engine;
     cuzk_device *device = &engine->devices[thread->device];
     cuzk_unit *unit = thread->unit;
+    cuzk_engine_lock(engine);
+    queue_for_lane(device, lane, unit);
+    pthread_mutex_unlock(&engine->lock);
+    /* whoever sees this event may rely on it that the unit has its place among the waiters */
     cuzk_observe_unit(engine, CUZK_EVENT_LANE_WAIT, CUZK_EVENT_BEGIN, unit, thread, CUZK_OK, NULL);
     cuzk_engine_lock(engine);
-    if (device->lane_holder == NULL && !cuzk_unit_is_stopped(unit)) {
-        device->lane_holder = lane;
-    }
-    if (device->lane_holder != lane) {
-        lane->order = (cuzk_order_node){
-            .priority = unit->order.priority, .seq = unit->order.seq, .unit = unit->order.unit};
-        cuzk_order_push(&device->lane_waiters, &lane->order);
-        while (device->lane_holder != lane && !cuzk_unit_is_stopped(unit)) {
-            pthread_cond_wait(&thread->lane_wake, &engine->lock);
-        }
-        if (device->lane_holder != lane) {
-            cuzk_order_remove(&device->lane_waiters, &lane->order);
-        }
-    }
-    lane->is_held = device->lane_holder == lane;
+    wait_for_lane(engine, device, thread);
     pthread_mutex_unlock(&engine->lock);
     cuzk_status status = lane->is_held ? CUZK_OK : CUZK_E_CANCELLED;
     cuzk_observe_unit(engine, CUZK_EVENT_LANE_WAIT, CUZK_EVENT_END, unit, thread, status, NULL);
