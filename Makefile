@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 15
 
 all: deps ## build the program and the libraries
 	cmake --preset release
-	cmake --build --preset release -j $(JOBS) --target cuzk cuzk_static cuzk_shared
+	cmake --build --preset release -j $(JOBS) --target programs
 
 deps: ## install what the build needs, from Debian packages (root or sudo), if it is missing
 	@tools/install-deps.sh build
@@ -18,7 +18,7 @@ deps: ## install what the build needs, from Debian packages (root or sudo), if i
 deps-check:
 	@tools/install-deps.sh build check
 
-demo: all ## prove SHA-256 of 256 bits, then a Filecoin sector of 2KiB; verify both
+demo: all ## prove SHA-256 of 256 bits, a Filecoin sector of 2KiB, then both kinds by the daemon
 	@tools/demo.sh $(BUILD)
 
 check: deps-check ## all tests: release, CUZK_VERIFY, sanitizers, aarch64, fuzz corpora

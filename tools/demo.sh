@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# demo.sh BUILD_DIR: two proofs from start to end, made and verified on this machine.
+# demo.sh BUILD_DIR: proofs from start to end, made and verified on this machine.
 #  1. SHA-256 of 256 bits (31,522 constraints, circom): key, proof, verification.
 #  2. A Filecoin sector of 2KiB (PoRep, 2.7 million constraints): test parameters, which are kept for
 #     the next time, the proof from what sealing left (commit phase 1), verification from what the
 #     chain knows.
+#  3. The same circuit and a Winning PoSt by the daemon, where it is built: jobs over gRPC on a Unix
+#     socket, and what the daemon tells about itself.
 # Everything is left in BUILD_DIR/demo; parameters of 1.1 GB in BUILD_DIR/demo/parameters, or where
 # CUZK_DEMO_PARAMETERS says.
 set -euo pipefail
@@ -56,5 +58,47 @@ cat >"$out/sector.json" <<'END'
 }
 END
 step "$cuzk" verify porep "$out/porep.bin" --request "$out/sector.json" --allow-test-key
+
+if [ -x "$1/cuzk-server" ]; then
+    printf '\n== 3. The daemon proves: jobs of two kinds over gRPC.\n'
+    printf '\nTest parameters and the vanilla proof of a Winning PoSt.\n'
+    step "$cuzk" params setup winning 2KiB
+    step "$cuzk" gen-vanilla winning "$out/winning.json" --sector-size 2KiB --request "$out/winning-request.json"
+    folder=$(cd "$out" && pwd)
+    sockets=$(mktemp -d)
+    export CUZK_LISTEN=unix://$sockets/cuzk.sock CUZK_STATUS_LISTEN=127.0.0.1:19821
+    cat >"$out/cuzk.toml" <<END
+[daemon]
+listen = "$CUZK_LISTEN"
+status_listen = "$CUZK_STATUS_LISTEN"
+[srs]
+param_cache = "$FIL_PROOFS_PARAMETER_CACHE"
+allow_test_keys = true
+[circom]
+folder = "$folder"
+[journal]
+path = "$sockets/journal.db"
+END
+    printf '\n$ %s serve -c %s &\n' "$cuzk" "$out/cuzk.toml"
+    "$cuzk" serve -c "$out/cuzk.toml" 2>"$out/daemon.log" >&2 &
+    daemon=$!
+    trap 'kill $daemon 2>/dev/null || true; rm -rf "$sockets"' EXIT
+    for _ in $(seq 100); do
+        [ -S "$sockets/cuzk.sock" ] && break
+        sleep 0.1
+    done
+    step "$cuzk" circuits register sha256 "$folder/circuit.zkey"
+    step "$cuzk" submit winning "$out/winning.json" --request "$out/winning-request.json" --request-id winning-1
+    step "$cuzk" submit circom sha256 "$out/witness.wtns" --out "$out/proof.json" --public "$out/public.json"
+    step "$cuzk" await winning-1 --out "$out/winning.bin"
+    printf '\nBoth proofs, checked here.\n'
+    step "$cuzk" verify "$out/verification_key.json" "$out/public.json" "$out/proof.json"
+    step "$cuzk" verify winning "$out/winning.bin" --request "$out/winning-request.json" --allow-test-key
+    printf '\nWhat the daemon did.\n'
+    step "$cuzk" status
+    kill -TERM $daemon
+    wait $daemon
+    printf '\nThe daemon has ended (its log: %s).\n' "$out/daemon.log"
+fi
 
 printf '\nThe files are in %s.\n' "$out"

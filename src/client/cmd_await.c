@@ -8,10 +8,32 @@
 
 #include <string.h>
 
-/* The answer in the form that was asked for: as it came (192 bytes a partition of a Filecoin proof,
- * or whatever the job's kind answers with), or as text. */
-static cuzk_status write_answer(const char *path, const Cuzk__V1__AwaitProofResponse *answer,
-                                cuzk_filecoin_form form, cuzk_error *err)
+/* The answer to a circom job is a ProveWitnessResponse with proof.json and public.json. Its first
+ * byte is the key of field 3; a Filecoin proof begins with a compressed point, whose highest bit is
+ * set. NULL for another job's answer. Returned: free_unpacked. */
+static Cuzk__V1__ProveWitnessResponse *circom_answer(const Cuzk__V1__AwaitProofResponse *answer)
+{
+    enum { KEY_OF_PROOF_JSON = 3 << 3 | 2 };
+    if (answer->proof.len == 0 || answer->proof.data[0] != KEY_OF_PROOF_JSON) {
+        return NULL;
+    }
+    return cuzk__v1__prove_witness_response__unpack(NULL, answer->proof.len, answer->proof.data);
+}
+
+/* proof.json to out, public.json to where --public says, if it does. */
+static cuzk_status write_circom(const cuzk_cli_args *args, const char *out,
+                                const Cuzk__V1__ProveWitnessResponse *circom, cuzk_error *err)
+{
+    const char *values = cuzk_cli_value(args, "--public");
+    CUZK_TRY(cuzk_write_file(out, circom->proof_json, strlen(circom->proof_json), err));
+    return values == NULL
+               ? CUZK_OK
+               : cuzk_write_file(values, circom->public_json, strlen(circom->public_json), err);
+}
+
+/* The answer in the form that was asked for: as it came (192 bytes a partition), or as text. */
+static cuzk_status write_filecoin(const char *path, const Cuzk__V1__AwaitProofResponse *answer,
+                                  cuzk_filecoin_form form, cuzk_error *err)
 {
     const uint8_t *data = answer->proof.data;
     size_t n = answer->proof.len;
@@ -36,6 +58,19 @@ static cuzk_status write_answer(const char *path, const Cuzk__V1__AwaitProofResp
         status = cuzk_write_file(path, text.data, text.size, err);
     }
     cuzk_text_clear(&text);
+    return status;
+}
+
+static cuzk_status write_answer(const cuzk_cli_args *args, const char *out,
+                                const Cuzk__V1__AwaitProofResponse *answer, cuzk_filecoin_form form,
+                                cuzk_error *err)
+{
+    Cuzk__V1__ProveWitnessResponse *circom = circom_answer(answer);
+    if (circom == NULL) {
+        return write_filecoin(out, answer, form, err);
+    }
+    cuzk_status status = write_circom(args, out, circom, err);
+    cuzk__v1__prove_witness_response__free_unpacked(circom, NULL);
     return status;
 }
 
@@ -69,8 +104,15 @@ int cuzk_cmd_await(cuzk_cli_args *args)
     if (!cuzk_cli_filecoin_form(args, &form) || cuzk_cli_is_dash(args, out)) {
         return CUZK_EXIT_USAGE;
     }
-    if (out == NULL && cuzk_cli_value(args, "--format") != NULL) {
-        return cuzk_cli_usage(args, "--format needs --out");
+    const char *values = cuzk_cli_value(args, "--public");
+    if (out == NULL && (values != NULL || cuzk_cli_value(args, "--format") != NULL)) {
+        return cuzk_cli_usage(args, "--format and --public need --out");
+    }
+    if (cuzk_cli_is_dash(args, values) || cuzk_cli_same_file(args, values, out)) {
+        return CUZK_EXIT_USAGE;
+    }
+    if (values != NULL && !cuzk_cli_can_write(args, values)) {
+        return cuzk_cli_fail(args);
     }
     if (out != NULL && !cuzk_cli_can_write(args, out)) {
         return cuzk_cli_fail(args);
@@ -82,7 +124,7 @@ int cuzk_cmd_await(cuzk_cli_args *args)
     }
     Cuzk__V1__AwaitProofResponse *answer = cuzk_session_await(&session, args->positional[0], 0);
     if (answer != NULL && cuzk_session_completed(&session, answer) &&
-        (out == NULL || write_answer(out, answer, form, &args->err) == CUZK_OK)) {
+        (out == NULL || write_answer(args, out, answer, form, &args->err) == CUZK_OK)) {
         print_answer(args, answer, out);
     } else {
         code = cuzk_cli_fail(args);

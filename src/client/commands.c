@@ -52,7 +52,8 @@ static const cuzk_cli_option prove_circom_options[] = {
 
 static const cuzk_cli_option await_options[] = {
     {"--out", NULL, "PROOF", "the file to write (default: only tell)"},
-    {"--format", NULL, "FORM", "of PROOF: raw (default), hex, base64, json"},
+    {"--public", NULL, "PUBLIC", "of a circom job: the public values"},
+    {"--format", NULL, "FORM", "of a Filecoin PROOF: raw (default), hex, base64, json"},
     OPTIONS_SERVER,
     OPTION_END,
 };

@@ -19,6 +19,11 @@ def test_await(cuzk):
         assert 2000 < d.of("AwaitProof")[-1].timeout_ms <= 2500
         r = cuzk.ok("await", "j", "--connect", unix(cuzk), "--json").json()
         assert (r["status"], r["proof_bytes"], r["gpu_compute_ms"]) == ("completed", 192, 800), r
+        circom = messages()[1].ProveWitnessResponse(proof_json='{"pi_a": 1}', public_json='["7"]')
+        d.answers["AwaitProof"] = completed("j", circom.SerializeToString())
+        cuzk.ok("await", "j", "--connect", unix(cuzk), "--out", "p.json", "--public", "q.json")
+        assert read(cuzk.path("p.json")) == b'{"pi_a": 1}' and read(cuzk.path("q.json")) == b'["7"]'
+        cuzk.fails(2, "need --out", "await", "j", "--connect", unix(cuzk), "--public", "q.json")
         for status, text in ends.items():
             d.answers["AwaitProof"] = proving.AwaitProofResponse(job_id="j", status=status,
                                                                  error_message="partition 3: no luck")
