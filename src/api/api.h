@@ -12,6 +12,7 @@
 #include "formats/wtns.h"
 #include "formats/zkey.h"
 #include "groth16/prover.h"
+#include "groth16/proving.h"
 #include "groth16/setup.h"
 #include "groth16/verify.h"
 #include "r1cs/shape.h"
@@ -77,6 +78,9 @@ cuzk_status cuzk_api_device_check(const char *name, cuzk_error *err) CUZK_WARN_U
  * the CPU *out is NULL. prover: borrowed until close. Returned: cuzk_api_device_close. */
 cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,
                                  cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Bytes of a device's memory that a prover of these counts takes; 0 in a library without CUDA. */
+uint64_t cuzk_api_device_bytes(const cuzk_proving_counts *counts, uint64_t n_g1, uint64_t n_g2);
 
 /** What cuzk_prove_params takes; NULL for NULL. */
 const struct cuzk_prove_device *cuzk_api_device_get(const cuzk_api_device *device);

@@ -107,6 +107,11 @@ cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const 
     return CUZK_OK;
 }
 
+uint64_t cuzk_api_device_bytes(const cuzk_proving_counts *counts, uint64_t n_g1, uint64_t n_g2)
+{
+    return cuzk_device_prover_bytes(counts, n_g1, n_g2);
+}
+
 const struct cuzk_prove_device *cuzk_api_device_get(const cuzk_api_device *device)
 {
     return device == NULL ? NULL : cuzk_device_prover_get(device->prover);
@@ -129,6 +134,14 @@ cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const 
     (void)prover;
     *out = NULL;
     return cuzk_api_device_check(name, err);
+}
+
+uint64_t cuzk_api_device_bytes(const cuzk_proving_counts *counts, uint64_t n_g1, uint64_t n_g2)
+{
+    (void)counts;
+    (void)n_g1;
+    (void)n_g2;
+    return 0;
 }
 
 const struct cuzk_prove_device *cuzk_api_device_get(const cuzk_api_device *device)

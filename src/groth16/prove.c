@@ -105,6 +105,10 @@ static size_t workspace_bytes(const cuzk_proving *g)
 size_t cuzk_proving_bytes_max(const cuzk_proving_counts *counts, const cuzk_pool *pool)
 {
     size_t vector = align(((size_t)1 << counts->lg_n) * sizeof(cuzk_fr));
+    if (counts->on_device) {
+        size_t selected = cuzk_query_selection_bytes_max(counts->n_vars, counts->n_field);
+        return sizeof(cuzk_proving) + larger(2 * vector, selected);
+    }
     cuzk_msm_query query = {.group = CUZK_G1};
     cuzk_msm_params h = {.n = (size_t)1 << counts->lg_n, .queries = &query, .n_queries = 1};
     size_t most = 2 * vector + cuzk_quotient_bytes(counts->curve, counts->lg_n, pool);

@@ -43,9 +43,10 @@ typedef struct {
     unsigned lg_n;            /* of the domain */
     uint32_t n_vars, n_field; /* variables; those that are no bits */
     bool is_zkey;
+    bool on_device; /* its sums are made there */
 } cuzk_proving_counts;
 
-/** Bytes that a proof without a device holds between begin and end, at most. Pure. */
+/** Bytes of this process that a proof holds between begin and end, at most. Pure. */
 size_t cuzk_proving_bytes_max(const cuzk_proving_counts *counts, const cuzk_pool *pool);
 
 #endif

@@ -83,6 +83,13 @@ size_t cuzk_query_sums_workspace_bytes(const cuzk_query_set *set, const cuzk_wit
     return plan(set, witness, pool).total;
 }
 
+size_t cuzk_query_selection_bytes_max(uint32_t n_vars, uint32_t n_field)
+{
+    static const uint64_t any_support = 0; /* only whether there is one is looked at */
+    cuzk_query_set set = {.support = &any_support};
+    return plan_selection(&set, n_vars, n_field).inner;
+}
+
 size_t cuzk_query_sums_bytes_max(const cuzk_curve *curve, uint32_t n_vars, uint32_t n_field,
                                  size_t n_queries, const cuzk_pool *pool)
 {

@@ -43,6 +43,9 @@ void cuzk_query_select(const cuzk_query_set *set, const cuzk_witness *witness, v
 size_t cuzk_query_sums_workspace_bytes(const cuzk_query_set *set, const cuzk_witness *witness,
                                        const cuzk_pool *pool);
 
+/** No selection of a witness of n_vars variables with n_field field values needs more. */
+size_t cuzk_query_selection_bytes_max(uint32_t n_vars, uint32_t n_field);
+
 /** No set of n_queries queries, of which the last may be in G2, needs more for a witness of n_vars
  *  variables with n_field field values. */
 size_t cuzk_query_sums_bytes_max(const cuzk_curve *curve, uint32_t n_vars, uint32_t n_field,

@@ -6,6 +6,7 @@
 #include "poly/domain.h"
 #include "work/circom_registry.h"
 #include "work/digest_put.h"
+#include "work/on_device.h"
 #include "work/unit_prove.h"
 #include "work/wire.h"
 
@@ -28,6 +29,7 @@ struct cuzk_resident {
     uint8_t *data; /* the key's file */
     size_t n_bytes;
     cuzk_prover *prover;
+    cuzk_on_device on;
 };
 
 struct cuzk_unit_witness {
@@ -99,6 +101,18 @@ static uint64_t resident_bytes(const cuzk_circom_facts *facts)
            KEY_SLACK;
 }
 
+/* On a device: whatever the witness, since the key stays there from job to job. */
+static uint64_t device_bytes(const cuzk_circom_facts *facts)
+{
+    cuzk_proving_counts counts = {.curve = facts->curve,
+                                  .lg_n = facts->lg_domain,
+                                  .n_vars = facts->n_vars,
+                                  .n_field = facts->n_vars,
+                                  .is_zkey = true};
+    uint64_t n_g1 = ((uint64_t)1 << facts->lg_domain) + (uint64_t)3 * facts->n_vars;
+    return cuzk_api_device_bytes(&counts, n_g1, facts->n_vars);
+}
+
 static void fill_info(cuzk_task_info *info, const cuzk_circom_work *work,
                       const cuzk_circom_facts *facts, const request *r, const cuzk_witness *values)
 {
@@ -106,13 +120,15 @@ static void fill_info(cuzk_task_info *info, const cuzk_circom_work *work,
                                   .lg_n = facts->lg_domain,
                                   .n_vars = facts->n_vars,
                                   .n_field = values->n_field,
-                                  .is_zkey = true};
+                                  .is_zkey = true,
+                                  .on_device = cuzk_work_devices_are_cards(work->devices)};
     *info = (cuzk_task_info){
         .n_units = 1,
         .task_bytes = cuzk_witness_bytes(facts->n_vars, values->n_field) + SLACK,
         .witness_bytes = SLACK,
         .host_bytes = cuzk_proving_bytes_max(&counts, work->ctx->pool) + SLACK,
         .resident_bytes = resident_bytes(facts),
+        .resident_device_bytes = device_bytes(facts),
         .is_unchecked = true,
     };
     snprintf(info->circuit, sizeof info->circuit, ID_PREFIX "%.*s", (int)r->circuit.size,
@@ -191,10 +207,24 @@ static void resident_close(void *user, cuzk_resident *resident)
 {
     (void)user;
     if (resident != NULL) {
+        cuzk_on_device_clear(&resident->on);
         cuzk_prover_destroy(resident->prover);
         cuzk_pages_free(resident->data, resident->n_bytes);
         free(resident);
     }
+}
+
+static cuzk_status device_load(void *user, cuzk_resident *resident, unsigned device,
+                               cuzk_error *err)
+{
+    const cuzk_circom_work *work = user;
+    return cuzk_on_device_load(&resident->on, work->devices, device, resident->prover, err);
+}
+
+static void device_evict(void *user, cuzk_resident *resident, unsigned device)
+{
+    (void)user;
+    cuzk_on_device_evict(&resident->on, device);
 }
 
 /* Read n_bytes of an open file. */
@@ -306,8 +336,11 @@ static cuzk_status prove_start(void *user, cuzk_pending **out, const cuzk_task *
                                const cuzk_work_call *call, cuzk_error *err)
 {
     const cuzk_circom_work *work = user;
+    const struct cuzk_prove_device *device = NULL;
     (void)task;
-    return cuzk_unit_prove_start(out, resident->prover, values->values, NULL, work->ctx, call, err);
+    CUZK_TRY(cuzk_on_device_get(&device, &resident->on, work->devices, call->device, err));
+    return cuzk_unit_prove_start(out, resident->prover, values->values, device, work->ctx, call,
+                                 err);
 }
 
 static cuzk_status prove_finish(void *user, uint8_t *proof, size_t *proof_bytes,
@@ -440,6 +473,8 @@ cuzk_status cuzk_circom_work_create(cuzk_circom_work **out, const cuzk_circom_wo
                               .resident_size = resident_size,
                               .resident_load = resident_load,
                               .resident_close = resident_close,
+                              .device_load = device_load,
+                              .device_evict = device_evict,
                               .witness = witness,
                               .witness_destroy = witness_destroy,
                               .prove_start = prove_start,

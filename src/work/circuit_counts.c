@@ -84,16 +84,21 @@ unsigned cuzk_circuit_lg_domain(const cuzk_circuit_counts *counts)
 /* What small allocations, allocator overhead and stacks come to. */
 enum { SLACK = 1 << 20 };
 
+/* Points of the key in G1; in G2 it has n_b. */
+static uint64_t n_g1_of(const cuzk_circuit_counts *c)
+{
+    uint64_t n = (uint64_t)1 << cuzk_circuit_lg_domain(c);
+    return n + c->n_vars + c->n_a_aux + c->n_inputs + c->n_b;
+}
+
 uint64_t cuzk_circuit_resident_bytes(const cuzk_circuit_counts *c)
 {
     enum { DECODED_AT_ONCE = 65536 * 192 /* of the mapped file, in groth16/prover.c */ };
     const cuzk_curve *curve = cuzk_curve_get(CUZK_CURVE_BLS12_381);
-    unsigned lg_n = cuzk_circuit_lg_domain(c);
-    uint64_t n_g1 = ((uint64_t)1 << lg_n) + c->n_vars + c->n_a_aux + c->n_inputs + c->n_b;
-    uint64_t points =
-        n_g1 * curve->g[CUZK_G1].affine_bytes + (uint64_t)c->n_b * curve->g[CUZK_G2].affine_bytes;
+    uint64_t points = n_g1_of(c) * curve->g[CUZK_G1].affine_bytes +
+                      (uint64_t)c->n_b * curve->g[CUZK_G2].affine_bytes;
     uint64_t file = points < DECODED_AT_ONCE ? points : DECODED_AT_ONCE;
-    uint64_t rest = c->n_vars / 4 + cuzk_domain_bytes(curve, lg_n) + 4 * SLACK;
+    uint64_t rest = c->n_vars / 4 + cuzk_domain_bytes(curve, cuzk_circuit_lg_domain(c)) + 4 * SLACK;
     /* a circuit that is compiled: a builder's arrays grow by doubling, and are copied once more */
     return points + file + 3 * c->shape_bytes + rest;
 }
@@ -103,13 +108,25 @@ uint64_t cuzk_circuit_witness_bytes(const cuzk_circuit_counts *c)
     return cuzk_witness_bytes(c->n_vars, c->n_field) + SLACK;
 }
 
-uint64_t cuzk_circuit_host_bytes(const cuzk_circuit_counts *c, const cuzk_pool *pool)
+static cuzk_proving_counts proving_counts(const cuzk_circuit_counts *c)
 {
-    cuzk_proving_counts counts = {.curve = cuzk_curve_get(CUZK_CURVE_BLS12_381),
-                                  .lg_n = cuzk_circuit_lg_domain(c),
-                                  .n_vars = c->n_vars,
-                                  .n_field = c->n_field};
+    return (cuzk_proving_counts){.curve = cuzk_curve_get(CUZK_CURVE_BLS12_381),
+                                 .lg_n = cuzk_circuit_lg_domain(c),
+                                 .n_vars = c->n_vars,
+                                 .n_field = c->n_field};
+}
+
+uint64_t cuzk_circuit_host_bytes(const cuzk_circuit_counts *c, bool on_card, const cuzk_pool *pool)
+{
+    cuzk_proving_counts counts = proving_counts(c);
+    counts.on_device = on_card;
     return cuzk_proving_bytes_max(&counts, pool) + SLACK;
+}
+
+uint64_t cuzk_circuit_device_bytes(const cuzk_circuit_counts *c)
+{
+    cuzk_proving_counts counts = proving_counts(c);
+    return cuzk_api_device_bytes(&counts, n_g1_of(c), c->n_b);
 }
 
 /* ---- tasks ----------------------------------------------------------------------------------- */

@@ -32,8 +32,13 @@ uint64_t cuzk_circuit_resident_bytes(const cuzk_circuit_counts *counts);
 /** Bytes of a unit's witness. */
 uint64_t cuzk_circuit_witness_bytes(const cuzk_circuit_counts *counts);
 
-/** Bytes that proving a unit on the CPU takes beside it. */
-uint64_t cuzk_circuit_host_bytes(const cuzk_circuit_counts *counts, const cuzk_pool *pool);
+/** Bytes of this process that proving a unit takes beside it: with its sums on a card, or all of it
+ *  here. */
+uint64_t cuzk_circuit_host_bytes(const cuzk_circuit_counts *counts, bool on_card,
+                                 const cuzk_pool *pool);
+
+/** Bytes of a device's memory that the key and its proofs take; 0 in a program without devices. */
+uint64_t cuzk_circuit_device_bytes(const cuzk_circuit_counts *counts);
 
 /** Bytes of a task and the request that it borrows from. */
 uint64_t cuzk_filecoin_task_bytes(const cuzk_filecoin_task *task);

@@ -5,6 +5,7 @@
 #include "gadget/poseidon.h"
 #include "work/circuit_counts.h"
 #include "work/filecoin_decode.h"
+#include "work/on_device.h"
 #include "work/unit_prove.h"
 
 #include <stdio.h>
@@ -18,6 +19,7 @@ struct cuzk_task {
 
 struct cuzk_resident {
     cuzk_filecoin_key *key;
+    cuzk_on_device on;
 };
 
 struct cuzk_unit_witness {
@@ -56,8 +58,10 @@ static cuzk_status fill_info(cuzk_task_info *info, const cuzk_filecoin_work *wor
         .n_units = job->n_partitions,
         .task_bytes = cuzk_filecoin_task_bytes(&decoded->task),
         .witness_bytes = cuzk_circuit_witness_bytes(counts),
-        .host_bytes = cuzk_circuit_host_bytes(counts, work->ctx->pool),
+        .host_bytes = cuzk_circuit_host_bytes(counts, cuzk_work_devices_are_cards(work->devices),
+                                              work->ctx->pool),
         .resident_bytes = cuzk_circuit_resident_bytes(counts),
+        .resident_device_bytes = cuzk_circuit_device_bytes(counts),
     };
     memcpy(info->digest, decoded->digest, sizeof info->digest);
     snprintf(info->circuit, sizeof info->circuit, "%s", id);
@@ -120,9 +124,23 @@ static void resident_close(void *user, cuzk_resident *resident)
 {
     (void)user;
     if (resident != NULL) {
+        cuzk_on_device_clear(&resident->on);
         cuzk_filecoin_key_close(resident->key);
         free(resident);
     }
+}
+
+static cuzk_status device_load(void *user, cuzk_resident *resident, unsigned device,
+                               cuzk_error *err)
+{
+    const cuzk_filecoin_work *work = user;
+    return cuzk_on_device_load(&resident->on, work->devices, device, resident->key->prover, err);
+}
+
+static void device_evict(void *user, cuzk_resident *resident, unsigned device)
+{
+    (void)user;
+    cuzk_on_device_evict(&resident->on, device);
 }
 
 /* The constants of the hashes, which are made at their first use; key and circuit were read whole
@@ -211,7 +229,9 @@ static cuzk_status prove_start(void *user, cuzk_pending **out, const cuzk_task *
                                const cuzk_work_call *call, cuzk_error *err)
 {
     const cuzk_filecoin_work *work = user;
-    return name_unit(cuzk_unit_prove_start(out, resident->key->prover, values->values, NULL,
+    const struct cuzk_prove_device *device = NULL;
+    CUZK_TRY(cuzk_on_device_get(&device, &resident->on, work->devices, call->device, err));
+    return name_unit(cuzk_unit_prove_start(out, resident->key->prover, values->values, device,
                                            work->ctx, call, err),
                      task, call, err);
 }
@@ -296,6 +316,8 @@ cuzk_status cuzk_filecoin_work_create(cuzk_filecoin_work **out,
                               .resident_size = resident_size,
                               .resident_load = resident_load,
                               .resident_close = resident_close,
+                              .device_load = device_load,
+                              .device_evict = device_evict,
                               .witness = witness,
                               .witness_destroy = witness_destroy,
                               .prove_start = prove_start,

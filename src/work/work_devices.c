@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "work/work_devices.h"
 
+#include "api/api.h"
 #include "base/cpu.h"
 
 #include <stdio.h>
@@ -26,7 +27,38 @@ static void name_cpu(char *out, size_t out_bytes)
     }
 }
 
-static cuzk_status add(cuzk_work_devices *out, const char *id, cuzk_error *err)
+static void add_cpu(cuzk_work_devices *out)
+{
+    cuzk_work_device *d = &out->devices[out->n++];
+    *d = (cuzk_work_device){.id = "cpu"};
+    name_cpu(d->name, sizeof d->name);
+}
+
+static void add_card(cuzk_work_devices *out, const cuzk_device_info *card)
+{
+    cuzk_work_device *d = &out->devices[out->n++];
+    *d = (cuzk_work_device){.memory_bytes = card->free_bytes};
+    snprintf(d->id, sizeof d->id, "%s", card->id);
+    snprintf(d->name, sizeof d->name, "%s", card->name);
+}
+
+/* The cards of this machine, looked for once. */
+typedef struct {
+    bool is_known;
+    cuzk_device_info infos[CUZK_WORK_DEVICES_MAX];
+    size_t n;
+} cards;
+
+static cuzk_status look(cards *c, cuzk_error *err)
+{
+    if (!c->is_known) {
+        CUZK_TRY(cuzk_devices(c->infos, CUZK_WORK_DEVICES_MAX, &c->n, err));
+        c->is_known = true;
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status add_by_id(cuzk_work_devices *out, cards *c, const char *id, cuzk_error *err)
 {
     CUZK_FAIL_IF(out->n == CUZK_WORK_DEVICES_MAX, err, CUZK_E_ARGUMENT,
                  "devices: more than %d are given", (int)CUZK_WORK_DEVICES_MAX);
@@ -34,25 +66,50 @@ static cuzk_status add(cuzk_work_devices *out, const char *id, cuzk_error *err)
         CUZK_FAIL_IF(strcmp(out->devices[i].id, id) == 0, err, CUZK_E_ARGUMENT,
                      "devices: \"%s\" is given twice", id);
     }
-    CUZK_FAIL_IF(strncmp(id, "cuda:", 5) == 0, err, CUZK_E_UNSUPPORTED,
-                 "device \"%.40s\": the daemon proves on the CPU only", id);
-    CUZK_FAIL_IF(strcmp(id, "cpu") != 0, err, CUZK_E_ARGUMENT,
-                 "device \"%.40s\": expected cpu or cuda:N", id);
-    cuzk_work_device *d = &out->devices[out->n++];
-    snprintf(d->id, sizeof d->id, "%s", id);
-    name_cpu(d->name, sizeof d->name);
-    return CUZK_OK;
+    CUZK_TRY(cuzk_api_device_check(id, err));
+    if (strcmp(id, "cpu") == 0) {
+        add_cpu(out);
+        return CUZK_OK;
+    }
+    CUZK_TRY(look(c, err));
+    for (size_t i = 0; i < c->n; i++) {
+        if (strcmp(c->infos[i].id, id) == 0) {
+            CUZK_FAIL_IF(!c->infos[i].is_usable, err, CUZK_E_DEVICE, "device \"%s\": %s", id,
+                         c->infos[i].reason);
+            add_card(out, &c->infos[i]);
+            return CUZK_OK;
+        }
+    }
+    return CUZK_FAIL(err, CUZK_E_DEVICE, "device \"%s\" is not there: %zu cards were found", id,
+                     c->n);
+}
+
+/* A machine without cards, or without their driver, is none the worse. */
+static void add_all_cards(cuzk_work_devices *out, cards *c)
+{
+    if (look(c, NULL) != CUZK_OK) {
+        return;
+    }
+    for (size_t i = 0; i < c->n; i++) {
+        if (c->infos[i].is_usable) {
+            add_card(out, &c->infos[i]);
+        }
+    }
 }
 
 cuzk_status cuzk_work_devices_init(cuzk_work_devices *out, const char *const *ids, unsigned n_ids,
                                    cuzk_error *err)
 {
     cuzk_work_devices made = {.n = 0};
+    cards c = {.is_known = false};
     if (n_ids == 0) {
-        CUZK_TRY(add(&made, "cpu", err));
+        add_all_cards(&made, &c);
+        if (made.n == 0) {
+            add_cpu(&made);
+        }
     }
     for (unsigned i = 0; i < n_ids; i++) {
-        CUZK_TRY(add(&made, ids[i], err));
+        CUZK_TRY(add_by_id(&made, &c, ids[i], err));
     }
     *out = made;
     return CUZK_OK;

@@ -12,7 +12,7 @@ enum { CUZK_WORK_DEVICES_MAX = 16 };
 typedef struct {
     char id[32];           /* "cpu", "cuda:0" */
     char name[96];         /* of the processor or card */
-    uint64_t memory_bytes; /* of its own; 0: it uses the host's */
+    uint64_t memory_bytes; /* of its own, free now; 0: it uses the host's */
 } cuzk_work_device;
 
 typedef struct {
@@ -20,11 +20,24 @@ typedef struct {
     unsigned n;
 } cuzk_work_devices;
 
-/** The devices of these ids, in their order; n_ids 0: the CPU.
+/** The devices of these ids, in their order; n_ids 0: all cards that can be used, or the CPU where
+ *  there is none. Cards are tested: a second or so each.
  *
- *  Errors: E_ARGUMENT (an id that is none, or twice, or too many), E_UNSUPPORTED (a device that
- *  this program does not prove on). */
+ *  Errors: E_ARGUMENT (an id that is none, or twice, or too many), E_UNSUPPORTED (a card, in a
+ *  program without CUDA), E_DEVICE (a card that is not there, or fails its test, with the reason).
+ */
 cuzk_status cuzk_work_devices_init(cuzk_work_devices *out, const char *const *ids, unsigned n_ids,
                                    cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Whether none of them uses the host's memory. */
+static inline bool cuzk_work_devices_are_cards(const cuzk_work_devices *devices)
+{
+    for (unsigned i = 0; i < devices->n; i++) {
+        if (devices->devices[i].memory_bytes == 0) {
+            return false;
+        }
+    }
+    return true;
+}
 
 #endif

@@ -43,7 +43,7 @@ static inline int open_work(void **state)
     cuzk_ctx_options options = CUZK_CTX_OPTIONS_INIT;
     options.n_threads = 2;
     if (mkdtemp(folder) == NULL || cuzk_ctx_create(&ctx, &options, &err) != CUZK_OK ||
-        cuzk_work_devices_init(&devices, NULL, 0, &err) != CUZK_OK) {
+        cuzk_work_devices_init(&devices, work_cpu, 1, &err) != CUZK_OK) {
         return -1;
     }
     cuzk_filecoin_work_options of_work = {.ctx = ctx,

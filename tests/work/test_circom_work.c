@@ -55,7 +55,7 @@ static int open_folder(void **state)
     options.log = on_log;
     return mkdtemp(folder) != NULL && mkdtemp(outside) != NULL &&
                    cuzk_ctx_create(&ctx, &options, &err) == CUZK_OK &&
-                   cuzk_work_devices_init(&devices, NULL, 0, &err) == CUZK_OK
+                   cuzk_work_devices_init(&devices, work_cpu, 1, &err) == CUZK_OK
                ? 0
                : -1;
 }
@@ -466,6 +466,31 @@ static void test_registry(void **state)
     cuzk_circom_work_destroy(NULL);
 }
 
+/* ---- devices --------------------------------------------------------------------------------- */
+
+static void test_devices(void **state)
+{
+    (void)state;
+    static const char *const twice[] = {"cpu", "cpu"}, *const wrong[] = {"gpu:0"},
+                             *const empty_id[] = {""}, *const card[] = {"cuda:7"};
+    cuzk_work_devices found;
+    assert_ok(cuzk_work_devices_init(&found, NULL, 0, &err));
+    assert_true(found.n >= 1);
+    assert_ok(cuzk_work_devices_init(&found, work_cpu, 1, &err));
+    assert_int_equal(found.n, 1);
+    assert_string_equal(found.devices[0].id, "cpu");
+    assert_true(found.devices[0].name[0] != '\0' && found.devices[0].memory_bytes == 0);
+    assert_false(cuzk_work_devices_are_cards(&found));
+    assert_fails(cuzk_work_devices_init(&found, twice, 2, &err), CUZK_E_ARGUMENT, "given twice");
+    assert_fails(cuzk_work_devices_init(&found, wrong, 1, &err), CUZK_E_ARGUMENT,
+                 "device \"gpu:0\": expected cpu or cuda:N");
+    assert_fails(cuzk_work_devices_init(&found, empty_id, 1, &err), CUZK_E_ARGUMENT, "\"\"");
+    cuzk_error_clear(&err);
+    cuzk_status status = cuzk_work_devices_init(&found, card, 1, &err);
+    assert_true(status == CUZK_E_UNSUPPORTED || status == CUZK_E_DEVICE);
+    assert_int_equal(found.n, 1); /* as it was */
+}
+
 /* ---- threads --------------------------------------------------------------------------------- */
 
 static void *register_many(void *arg)
@@ -514,7 +539,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_proofs),   cmocka_unit_test(test_wrong_witness),
         cmocka_unit_test(test_registry), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_bytes),    cmocka_unit_test(test_devices),
     };
     return cmocka_run_group_tests_name("circom_work", tests, open_folder, close_folder);
 }

@@ -42,4 +42,8 @@ static cuzk_error err;
         }                                                                                          \
     } while (0)
 
+/* The id of the device that tests prove on unless they say otherwise, also where there are cards.
+ */
+static const char *const work_cpu[] = {"cpu"};
+
 #endif

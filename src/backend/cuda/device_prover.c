@@ -249,6 +249,26 @@ cuzk_status cuzk_device_prover_create(cuzk_device_prover **out, const cuzk_cuda_
     return CUZK_OK;
 }
 
+uint64_t cuzk_device_prover_bytes(const cuzk_proving_counts *counts, uint64_t n_g1, uint64_t n_g2)
+{
+    enum { SLACK = 64 << 20 /* kernels, and allocations rounded up */ };
+    const cuzk_group *g = counts->curve->g;
+    const cuzk_point_summer summer = {.curve = counts->curve}; /* all that sizes depend on */
+    uint64_t n = (uint64_t)1 << counts->lg_n, workspace = 0;
+    for (int group = CUZK_G1; group <= CUZK_G2; group++) {
+        cuzk_point_sum_params params = {.group = (cuzk_group_id)group,
+                                        .n = group == CUZK_G1 ? (uint32_t)n : counts->n_field};
+        uint64_t of_values = cuzk_point_sum_bytes(&summer, &params);
+        uint64_t of_bits =
+            cuzk_point_sum_bits_bytes(&summer, params.group, counts->n_vars, counts->n_vars);
+        workspace = of_values > workspace ? of_values : workspace;
+        workspace = of_bits > workspace ? of_bits : workspace;
+    }
+    return n_g1 * g[CUZK_G1].affine_bytes + n_g2 * g[CUZK_G2].affine_bytes +
+           cuzk_transformer_bytes(counts->lg_n) + 3 * n * sizeof(cuzk_fr) + counts->n_vars / 8 +
+           (uint64_t)counts->n_field * 36 + workspace + SLACK;
+}
+
 const cuzk_prove_device *cuzk_device_prover_get(const cuzk_device_prover *prover)
 {
     return &prover->face;

@@ -6,6 +6,7 @@
 #include "backend/cuda/device.h"
 #include "groth16/prove_device.h"
 #include "groth16/prover.h"
+#include "groth16/proving.h"
 
 typedef struct cuzk_device_prover cuzk_device_prover;
 
@@ -18,6 +19,10 @@ typedef struct cuzk_device_prover cuzk_device_prover;
  * little memory). */
 cuzk_status cuzk_device_prover_create(cuzk_device_prover **out, const cuzk_cuda_device *device,
                                       const cuzk_prover *prover, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Bytes of device memory of a prover whose key has n_g1 and n_g2 points and of its proofs, at
+ * most, whatever the witness. Pure. */
+uint64_t cuzk_device_prover_bytes(const cuzk_proving_counts *counts, uint64_t n_g1, uint64_t n_g2);
 
 /** What cuzk_prove_params takes; valid until destroy. Proofs take turns. */
 const cuzk_prove_device *cuzk_device_prover_get(const cuzk_device_prover *prover);

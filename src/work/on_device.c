@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "work/on_device.h"
+
+cuzk_status cuzk_on_device_load(cuzk_on_device *on, const cuzk_work_devices *devices,
+                                unsigned device, const cuzk_prover *prover, cuzk_error *err)
+{
+    CUZK_FAIL_IF(device >= devices->n || devices->devices[device].memory_bytes == 0, err,
+                 CUZK_E_INTERNAL, "a key for device %u, which has no memory", device);
+    return cuzk_api_device_open(&on->copies[device], devices->devices[device].id, prover, err);
+}
+
+void cuzk_on_device_evict(cuzk_on_device *on, unsigned device)
+{
+    cuzk_api_device_close(on->copies[device]);
+    on->copies[device] = NULL;
+}
+
+void cuzk_on_device_clear(cuzk_on_device *on)
+{
+    for (unsigned i = 0; i < CUZK_WORK_DEVICES_MAX; i++) {
+        cuzk_on_device_evict(on, i);
+    }
+}
+
+cuzk_status cuzk_on_device_get(const struct cuzk_prove_device **out, const cuzk_on_device *on,
+                               const cuzk_work_devices *devices, unsigned device, cuzk_error *err)
+{
+    bool is_cpu = device < devices->n && devices->devices[device].memory_bytes == 0;
+    CUZK_FAIL_IF(!is_cpu && (device >= devices->n || on->copies[device] == NULL), err,
+                 CUZK_E_INTERNAL, "the key is not on device %u", device);
+    *out = is_cpu ? NULL : cuzk_api_device_get(on->copies[device]);
+    return CUZK_OK;
+}

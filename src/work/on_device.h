@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* A resident's copies on devices that have memory of their own, whatever its family. */
+#ifndef CUZK_WORK_ON_DEVICE_H
+#define CUZK_WORK_ON_DEVICE_H
+
+#include "api/api.h"
+#include "work/work_devices.h"
+
+/* By the engine's index of the device; NULL: not there. All zero is empty. The engine never loads
+ * or evicts one while it is used. */
+typedef struct {
+    cuzk_api_device *copies[CUZK_WORK_DEVICES_MAX];
+} cuzk_on_device;
+
+/** Copy a prover's key to a device. prover: borrowed until evict. Errors: E_DEVICE, E_MEMORY,
+ *  E_INTERNAL (a device without memory). */
+cuzk_status cuzk_on_device_load(cuzk_on_device *on, const cuzk_work_devices *devices,
+                                unsigned device, const cuzk_prover *prover,
+                                cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Take it off; nothing where it is not there. */
+void cuzk_on_device_evict(cuzk_on_device *on, unsigned device);
+
+/** Take it off everywhere. */
+void cuzk_on_device_clear(cuzk_on_device *on);
+
+/** What proves on the device: *out NULL for the CPU. Errors: E_INTERNAL (it is not there). */
+cuzk_status cuzk_on_device_get(const struct cuzk_prove_device **out, const cuzk_on_device *on,
+                               const cuzk_work_devices *devices, unsigned device,
+                               cuzk_error *err) CUZK_WARN_UNUSED;
+
+#endif
