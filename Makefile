@@ -8,7 +8,7 @@ JOBS ?= $(shell nproc)
 BUILD := build/release
 FUZZ_SECONDS ?= 15
 
-all: deps ## build the program and the libraries
+all: deps ## build the programs and the libraries
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target programs
 
@@ -42,7 +42,7 @@ coverage: deps-check ## line coverage of the tests, as a table and HTML in build
 fuzz: deps-check ## run each fuzz target for FUZZ_SECONDS
 	@tools/fuzz.sh $(FUZZ_SECONDS)
 
-install: all ## install program, libraries, headers, pkg-config file under PREFIX
+install: all ## install programs, libraries, headers, pkg-config file, systemd units under PREFIX
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
 format: ## clang-format over the tree

@@ -75,7 +75,8 @@ const cuzk_config_key *cuzk_config_find(const char *key);
 /** The known key that is nearest to a wrong one, or NULL when none is near. */
 const char *cuzk_config_nearest(const char *key);
 
-/* What was found wrong or worth a warning, one line each: "FILE:LINE: text". */
+/* What was found wrong or worth a warning, one line each: "FILE:LINE: text"; at most 100 of either,
+ * all of them counted. */
 typedef struct {
     cuzk_text errors, warnings;
     size_t n_errors, n_warnings;

@@ -38,16 +38,26 @@ static void put_line(cuzk_text *out, const char *where, const char *text)
     cuzk_text_put(out, "\n");
 }
 
+/* The lines that a person reads; a file of nonsense has a mistake a line. */
+static void note(cuzk_text *lines, size_t *n, const char *where, const char *text)
+{
+    enum { LINES_MAX = 100 };
+    (*n)++;
+    if (*n <= LINES_MAX) {
+        put_line(lines, where, text);
+    } else if (*n == LINES_MAX + 1) {
+        put_line(lines, "", "and more");
+    }
+}
+
 void cuzk_config_note_error(cuzk_config_report *report, const char *where, const char *text)
 {
-    put_line(&report->errors, where, text);
-    report->n_errors++;
+    note(&report->errors, &report->n_errors, where, text);
 }
 
 void cuzk_config_note_warning(cuzk_config_report *report, const char *where, const char *text)
 {
-    put_line(&report->warnings, where, text);
-    report->n_warnings++;
+    note(&report->warnings, &report->n_warnings, where, text);
 }
 
 static const cuzk_config_dead_key *find_dead(const char *key)
@@ -100,7 +110,7 @@ static cuzk_status set_origin(loading *l, const cuzk_config_key *row, const char
 {
     size_t n;
     char **slot = &l->config->origins[row - cuzk_config_keys(&n)];
-    char *copy = strdup(origin);
+    char *copy = cuzk_config_copy(origin);
     CUZK_FAIL_IF(copy == NULL, err, CUZK_E_MEMORY, "out of memory");
     free(*slot);
     *slot = copy;
@@ -274,7 +284,7 @@ static cuzk_status load_file(loading *l, cuzk_error *err)
                      s->path);
         return CUZK_OK; /* the default file need not be there */
     }
-    l->config->path = strdup(l->file);
+    l->config->path = cuzk_config_copy(l->file);
     cuzk_status status = l->config->path != NULL ? load_text(l, text, n_bytes, err)
                                                  : CUZK_FAIL(err, CUZK_E_MEMORY, "out of memory");
     free(text);

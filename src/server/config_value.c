@@ -39,6 +39,16 @@ static const void *field_of(const cuzk_config *config, const cuzk_config_key *ke
     return (const char *)config + key->offset;
 }
 
+char *cuzk_config_copy(const char *text)
+{
+    size_t n = strlen(text) + 1;
+    char *copy = malloc(n);
+    if (copy != NULL) {
+        memcpy(copy, text, n);
+    }
+    return copy;
+}
+
 /* A default in base eight, such as permission bits: shown and read in it. */
 static bool is_octal(const cuzk_config_key *key)
 {
@@ -230,7 +240,7 @@ static cuzk_status set_list(cuzk_config *config, const cuzk_config_key *key,
     cuzk_config_list list = {.items = calloc(n + 1, sizeof *list.items)};
     CUZK_FAIL_IF(list.items == NULL, err, CUZK_E_MEMORY, "out of memory");
     for (; list.n < n; list.n++) {
-        list.items[list.n] = strdup(items[list.n]);
+        list.items[list.n] = cuzk_config_copy(items[list.n]);
         if (list.items[list.n] == NULL) {
             clear_list(&list);
             return CUZK_FAIL(err, CUZK_E_MEMORY, "out of memory");
@@ -245,7 +255,7 @@ static cuzk_status set_list(cuzk_config *config, const cuzk_config_key *key,
 static cuzk_status set_list_text(cuzk_config *config, const cuzk_config_key *key, const char *text,
                                  cuzk_error *err)
 {
-    char *copy = strdup(text);
+    char *copy = cuzk_config_copy(text);
     CUZK_FAIL_IF(copy == NULL, err, CUZK_E_MEMORY, "out of memory");
     const char *items[CUZK_CONFIG_ITEMS_MAX + 1];
     size_t n = 0;
@@ -269,7 +279,7 @@ static cuzk_status set_list_text(cuzk_config *config, const cuzk_config_key *key
 static cuzk_status set_string(cuzk_config *config, const cuzk_config_key *key, const char *text,
                               cuzk_error *err)
 {
-    char *copy = strdup(text);
+    char *copy = cuzk_config_copy(text);
     CUZK_FAIL_IF(copy == NULL, err, CUZK_E_MEMORY, "out of memory");
     char **slot = field(config, key);
     free(*slot);

@@ -298,6 +298,20 @@ static void test_all_errors(void **state)
     }
 }
 
+static void test_many_errors(void **state)
+{
+    (void)state;
+    cuzk_text text = {0};
+    for (int i = 0; i < 1000; i++) {
+        cuzk_text_printf(&text, "k%d = 1\n", i);
+    }
+    refuses(text.data, "f.toml:100: k99: there is no such key");
+    holds(report.errors.data, "\nand more\n");
+    assert_null(strstr(report.errors.data, "k100"));
+    assert_int_equal(report.n_errors, 1000);
+    cuzk_text_clear(&text);
+}
+
 static void test_together(void **state)
 {
     (void)state;
@@ -601,13 +615,14 @@ static int clear_report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),     cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_units),        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_unknown_keys), cmocka_unit_test(test_all_errors),
-        cmocka_unit_test(test_together),     cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_order),        cmocka_unit_test(test_reference_file),
-        cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_explain),
-        cmocka_unit_test(test_example),      cmocka_unit_test(test_files),
+        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_units),          cmocka_unit_test(test_types),
+        cmocka_unit_test(test_unknown_keys),   cmocka_unit_test(test_all_errors),
+        cmocka_unit_test(test_many_errors),    cmocka_unit_test(test_together),
+        cmocka_unit_test(test_addresses),      cmocka_unit_test(test_order),
+        cmocka_unit_test(test_reference_file), cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_explain),        cmocka_unit_test(test_example),
+        cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, clear_report);
 }

@@ -195,7 +195,7 @@ static void test_rates(void **state)
 static void test_many_messages(void **state)
 {
     (void)state;
-    static char messages[1000][8];
+    static char messages[1000][16];
     cuzk_logger *log = make(CUZK_LOG_INFO, false, true, 1000);
     for (int i = 0; i < 1000; i++) {
         snprintf(messages[i], sizeof messages[i], "m%d", i);
