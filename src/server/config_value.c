@@ -378,13 +378,8 @@ cuzk_status cuzk_config_set_toml(cuzk_config *config, const cuzk_config_key *key
         }
         return cuzk_config_set_text(config, key, value->text, err);
     }
-    static const char *const names[] = {"true or false",
-                                        "a number",
-                                        "a text",
-                                        "a list",
-                                        "a table",
-                                        "a number with a fraction, or "
-                                        "a date"};
+    static const char *const names[] = {"true or false", "a number", "a text",
+                                        "a list",        "a table",  "a fraction or a date"};
     return refuse(err, key, names[value->type]);
 }
 
