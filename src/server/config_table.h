@@ -95,9 +95,11 @@
     X(memory, intake, SIZE, CUZK_MIB, CUZK_TIB, "\"auto\"", "auto", RESTART,                       \
       "The part of the budget that requests and decoded inputs may take. auto: an eighth.")         \
     X(gpus, devices, LIST, 0, 16, "[]", NULL, RESTART,                                             \
-      "Devices to prove on: ordinals of GPUs, or \"cpu\". Empty: the CPU.")                                                                                   \
+      "Devices to prove on: ordinals of GPUs, or \"cpu\". Empty: all GPUs, or the CPU where\n"   \
+      "there is none.")                                                                                   \
     X(gpus, gpu_workers_per_device, NUMBER, 1, 8, "2", NULL, RESTART,                              \
-      "Threads that drive a device: one's copies and host work overlap the other's kernels.")       \
+      "Threads that drive a device: one's copies and host work overlap the other's kernels. One more\n" \
+      "is kept for CRITICAL jobs.")       \
     X(gpus, gpu_threads, NUMBER, 0, 1024, "0", NULL, RESTART,                                      \
       "CPU threads that one proof's host part, and a proof on the CPU, are spread over. 0: one a\n"  \
       "processor.")                                                                                 \

@@ -287,6 +287,36 @@ static cuzk_status set_string(cuzk_config *config, const cuzk_config_key *key, c
     return CUZK_OK;
 }
 
+typedef struct {
+    cuzk_config *config;
+    const cuzk_config_key *key;
+    cuzk_error *err;
+} list_of_text;
+
+static cuzk_status take_list(void *user, const cuzk_toml_key *found)
+{
+    list_of_text *l = user;
+    return cuzk_config_set_toml(l->config, l->key, &found->value, l->err);
+}
+
+/* A list as it stands in a file: ["a", "b"]. */
+static cuzk_status set_list_in_brackets(cuzk_config *config, const cuzk_config_key *key,
+                                        const char *text, cuzk_error *err)
+{
+    if (strpbrk(text, "\r\n") != NULL) {
+        return refuse(err, key, text); /* there could be more keys */
+    }
+    cuzk_text file = {0};
+    cuzk_text_printf(&file, "list = %s", text);
+    unsigned line;
+    list_of_text l = {config, key, err};
+    cuzk_status status = file.failed
+                             ? CUZK_FAIL(err, CUZK_E_MEMORY, "out of memory")
+                             : cuzk_toml_read(file.data, file.size, &line, take_list, &l, NULL);
+    cuzk_text_clear(&file);
+    return status == CUZK_E_FORMAT ? refuse(err, key, text) : status;
+}
+
 cuzk_status cuzk_config_set_text(cuzk_config *config, const cuzk_config_key *key, const char *text,
                                  cuzk_error *err)
 {
@@ -308,7 +338,10 @@ cuzk_status cuzk_config_set_text(cuzk_config *config, const cuzk_config_key *key
     case CUZK_CONFIG_CHOICE:
         return set_choice(config, key, text, err);
     case CUZK_CONFIG_LIST:
-        return set_list_text(config, key, text, err);
+        /* an address of IPv6 begins with a bracket too, and ends in its port */
+        return text[0] == '[' && text[strlen(text) - 1] == ']'
+                   ? set_list_in_brackets(config, key, text, err)
+                   : set_list_text(config, key, text, err);
     default:
         break;
     }

@@ -7,8 +7,8 @@
 #include "server/toml_read.h"
 
 /** Set a key's field from text as it stands in the environment or a flag: no quotes, lists with
- *  commas. On failure the field keeps its value. Errors: E_ARGUMENT with what was found and what is
- *  expected, without the key's name; E_MEMORY. */
+ *  commas, or as in a file. On failure the field keeps its value. Errors: E_ARGUMENT with what was
+ * found and what is expected, without the key's name; E_MEMORY. */
 cuzk_status cuzk_config_set_text(cuzk_config *config, const cuzk_config_key *key, const char *text,
                                  cuzk_error *err) CUZK_WARN_UNUSED;
 

@@ -93,6 +93,17 @@ static void wait_for_change(cuzk_preload *p, bool has_missing)
     }
 }
 
+/* With the lock, or before there is a thread. */
+static void set_ready(cuzk_preload *p, bool is_ready)
+{
+    /* what was loaded is seen by whoever sees the readiness */
+    bool was_ready = atomic_exchange_explicit(&p->server->is_ready, is_ready, memory_order_acq_rel);
+    if (is_ready && !was_ready) {
+        CUZK_LOG(p->server->log, CUZK_LOG_INFO, "ready");
+        cuzk_systemd_status("ready");
+    }
+}
+
 static void *run(void *user)
 {
     cuzk_preload *p = user;
@@ -102,13 +113,7 @@ static void *run(void *user)
         at = next_missing(p, at);
         if (at == p->n_items) {
             bool has_missing = next_missing(p, 0) < p->n_items;
-            /* what was loaded is seen by whoever sees the readiness */
-            bool was_ready =
-                atomic_exchange_explicit(&p->server->is_ready, !has_missing, memory_order_acq_rel);
-            if (!has_missing && !was_ready) {
-                CUZK_LOG(p->server->log, CUZK_LOG_INFO, "ready");
-                cuzk_systemd_status("ready");
-            }
+            set_ready(p, !has_missing);
             wait_for_change(p, has_missing);
             at = 0;
             continue;
@@ -146,6 +151,9 @@ cuzk_status cuzk_preload_start(cuzk_preload **out, cuzk_server *server,
     p->server = server;
     cuzk_status status = copy_list(&p->items, circuits, err);
     p->n_items = circuits->n;
+    if (status == CUZK_OK && circuits->n == 0) {
+        set_ready(p, true);
+    }
     if (status == CUZK_OK && pthread_create(&p->thread, NULL, run, p) != 0) {
         status = CUZK_FAIL(err, CUZK_E_MEMORY, "a thread cannot be made");
         free_items(p->items, p->n_items);

@@ -44,6 +44,7 @@ cuzk_status cuzk_server_status_json(cuzk_server *server, cuzk_text *out, cuzk_er
     CUZK_TRY(cuzk_engine_look(server->engine, &view, true, err));
     cuzk_status_more more = {
         .max_witnesses = server->max_witnesses,
+        .workers_per_device = (unsigned)server->config->gpus_gpu_workers_per_device,
         .is_ready = cuzk_server_is_ready(server),
         .is_draining = atomic_load_explicit(&server->is_draining, memory_order_acquire),
         .version = cuzk_version(),

@@ -124,7 +124,8 @@ static unsigned ordinal(const cuzk_engine_view *v, unsigned device)
     return colon != NULL ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
 }
 
-static void put_workers(cuzk_text *out, const cuzk_engine_view *v, const cuzk_engine_kind *kinds)
+static void put_workers(cuzk_text *out, const cuzk_engine_view *v, const cuzk_engine_kind *kinds,
+                        unsigned workers_per_device)
 {
     cuzk_text_put(out, ",\"gpu_workers\":[");
     for (unsigned i = 0; i < v->n_workers; i++) {
@@ -132,6 +133,8 @@ static void put_workers(cuzk_text *out, const cuzk_engine_view *v, const cuzk_en
         cuzk_text_printf(out, "%s{\"worker_id\":%u,\"gpu_ordinal\":%u,", i > 0 ? "," : "", i,
                          ordinal(v, w->device));
         put_text(out, "device", w->device < v->n_devices ? v->devices[w->device].id : "");
+        cuzk_text_printf(out, ",\"reserve\":%s",
+                         w->worker >= workers_per_device ? "true" : "false");
         if (!w->is_busy || w->job_id == NULL) {
             cuzk_text_put(out,
                           ",\"state\":\"idle\",\"current_job\":null,\"current_partition\":null,"
@@ -245,7 +248,7 @@ void cuzk_status_json(cuzk_text *out, const cuzk_engine_view *v, const cuzk_engi
                      more->max_witnesses, v->in_witness);
     put_pipelines(out, v, kinds);
     put_queued(out, v, kinds);
-    put_workers(out, v, kinds);
+    put_workers(out, v, kinds, more->workers_per_device);
     put_allocations(out, v);
     put_counters(out, v, kinds);
     /* vectors a, b, c live on the device's side only: none are held for a witness that waits */

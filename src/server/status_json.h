@@ -10,7 +10,8 @@
 enum { CUZK_STATUS_JOBS_MAX = 256 }; /* in pipelines[], and in queued[] */
 
 typedef struct {
-    unsigned max_witnesses; /* made at once */
+    unsigned max_witnesses;      /* made at once */
+    unsigned workers_per_device; /* configured; those beyond them are kept for CRITICAL jobs */
     bool is_ready, is_draining;
     const char *version;
 } cuzk_status_more;

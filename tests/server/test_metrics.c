@@ -290,7 +290,7 @@ static void test_status(void **state)
 {
     (void)state;
     cuzk_engine_view v = make_view();
-    cuzk_status_more more = {18, true, false, "1.2.3"};
+    cuzk_status_more more = {18, 1, true, false, "1.2.3"};
     cuzk_text text = {0};
     cuzk_status_json(&text, &v, kinds, &more);
     assert_false(text.failed);
@@ -314,10 +314,12 @@ static void test_status(void **state)
         "\"age_secs\":0.000,\"total_partitions\":1,\"waiters\":0},{\"job_id\":\"late\","
         "\"proof_kind\":\"circom\",\"priority\":2,\"age_secs\":0.000,\"total_partitions\":1,"
         "\"waiters\":0}],\"queued_left_out\":0,"
-        "\"gpu_workers\":[{\"worker_id\":0,\"gpu_ordinal\":2,\"device\":\"cuda:2\","
+        "\"gpu_workers\":[{\"worker_id\":0,\"gpu_ordinal\":2,\"device\":\"cuda:2\",\"reserve\":"
+        "false,"
         "\"state\":\"proving\",\"current_job\":\"porep-1000-7\",\"current_partition\":1,"
         "\"busy_secs\":0.700,\"current_proof_kind\":\"porep-c2\"},"
-        "{\"worker_id\":1,\"gpu_ordinal\":2,\"device\":\"cuda:2\",\"state\":\"idle\","
+        "{\"worker_id\":1,\"gpu_ordinal\":2,\"device\":\"cuda:2\",\"reserve\":true,\"state\":"
+        "\"idle\","
         "\"current_job\":null,\"current_partition\":null,\"busy_secs\":null}],"
         "\"allocations\":{\"srs\":[{\"circuit_id\":\"porep-32g\",\"bytes\":44,"
         "\"last_used_secs_ago\":0.000,\"evictable\":false,\"state\":\"ready\",\"users\":1},"
@@ -350,7 +352,7 @@ static void test_status_of_many(void **state)
     for (unsigned i = 0; i < MANY; i++) {
         v.jobs[i] = jobs[i % 2 == 0 ? 1 : 2];
     }
-    cuzk_status_more more = {18, true, false, "1.2.3"};
+    cuzk_status_more more = {18, 1, true, false, "1.2.3"};
     cuzk_text text = {0};
     cuzk_status_json(&text, &v, kinds, &more);
     assert_true(text.size < 200000);
