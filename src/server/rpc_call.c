@@ -364,6 +364,13 @@ void cuzk_call_too_slow(cuzk_call *call)
                    "the message did not arrive in the time that it may take while others wait");
 }
 
+void cuzk_call_too_large(cuzk_call *call, uint64_t limit)
+{
+    cuzk_call_fail(call, GRPC_STATUS_RESOURCE_EXHAUSTED,
+                   "the message is larger than %llu bytes, which is the limit",
+                   (unsigned long long)limit);
+}
+
 void cuzk_call_turn_away(cuzk_call *call)
 {
     if (cuzk_gate_forget(call->rpc->gate, &call->seat)) {

@@ -4,11 +4,16 @@
 
 #include "base/clock.h"
 #include "server/rpc_internal.h"
+#include "server/rpc_peer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCAN_MAX = 256 }; /* calls in line that are looked at for one that may start */
+enum {
+    SCAN_MAX = 256,      /* calls in line that are looked at for one that may start */
+    YOUNG_NS = 50000000, /* a message that has just begun is not measured: most are there at once */
+    MARGIN = 48 << 20
+};
 
 typedef struct {
     cuzk_gate_seat *first, *last;
@@ -23,6 +28,7 @@ typedef struct {
 struct cuzk_gate {
     cuzk_engine *engine;
     uint64_t max_message;
+    uint64_t limits[CUZK_GATE_LANES]; /* bytes of a message */
     unsigned small_places;
     pthread_mutex_t lock; /* guards what follows, and waits (rpc_wait.c) */
     unsigned refs;
@@ -100,6 +106,7 @@ static void pump(cuzk_gate *gate)
                 l->n_receiving++;
                 seat->state = CUZK_SEAT_RECEIVING;
                 seat->since_ns = cuzk_now_ns();
+                seat->is_measured = false;
                 seat->charge = k == CUZK_GATE_PAYLOAD ? gate->max_message : 0;
                 gate->charged += seat->charge;
             }
@@ -140,6 +147,8 @@ cuzk_status cuzk_gate_create(cuzk_gate **out, const cuzk_gate_options *options, 
     gate->engine = options->engine;
     gate->max_message = options->max_message;
     gate->small_places = options->small_places;
+    gate->limits[CUZK_GATE_PAYLOAD] = options->max_message;
+    gate->limits[CUZK_GATE_SMALL] = options->small_message;
     for (int k = 0; k < CUZK_GATE_LANES; k++) {
         gate->lanes[k].patience_ns = options->patience_ns[k];
     }
@@ -211,6 +220,11 @@ uint64_t cuzk_gate_received(cuzk_gate *gate, cuzk_gate_seat *seat, uint64_t size
     gate->charged -= seat->charge - keeps;
     seat->charge = 0;
     bool is_awaited = l->n_waiting > 0;
+    for (int k = 0; k < CUZK_GATE_LANES; k++) {
+        for (cuzk_gate_seat *s = gate->lanes[k].receiving.first; s != NULL; s = s->next) {
+            s->told_bytes += s->is_measured && strcmp(s->peer, seat->peer) == 0 ? size : 0;
+        }
+    }
     pthread_mutex_unlock(&gate->lock);
     if (is_awaited) {
         pump(gate);
@@ -265,24 +279,84 @@ bool cuzk_gate_forget(cuzk_gate *gate, cuzk_gate_seat *seat)
     return is_waiting;
 }
 
+/* Whether the connection of a message has received more than all that is under way on it may be.
+ * Lock held. */
+static bool is_too_large(const cuzk_gate *gate, cuzk_gate_seat *seat)
+{
+    uint64_t bytes, allowed = 0;
+    if (!seat->is_measured) {
+        seat->fd = cuzk_peer_find(seat->peer);
+        seat->told_bytes = 0;
+        seat->is_measured = cuzk_peer_bytes(seat->fd, &seat->begin_bytes);
+        return false;
+    }
+    if (!cuzk_peer_bytes(seat->fd, &bytes) || bytes < seat->begin_bytes) {
+        return false;
+    }
+    for (int k = 0; k < CUZK_GATE_LANES; k++) {
+        for (const cuzk_gate_seat *s = gate->lanes[k].receiving.first; s != NULL; s = s->next) {
+            allowed += strcmp(s->peer, seat->peer) == 0 ? gate->limits[k] : 0;
+        }
+    }
+    /* frames, headers, and what calls in line may have sent ahead */
+    allowed += allowed / 8 + MARGIN + seat->told_bytes;
+    return bytes - seat->begin_bytes > allowed;
+}
+
+/* A receive of a lane to be given up, with a reference; NULL: none. */
+static struct cuzk_call *find_late(cuzk_gate *gate, lane *l, uint64_t now_ns)
+{
+    struct cuzk_call *late = NULL;
+    pthread_mutex_lock(&gate->lock);
+    cuzk_gate_seat *oldest = l->receiving.first;
+    if (l->n_waiting > 0 && oldest != NULL && oldest->since_ns + l->patience_ns < now_ns) {
+        /* to the end, so that it is not chosen again while its stream is being closed */
+        unlink_seat(&l->receiving, oldest);
+        append(&l->receiving, oldest);
+        oldest->since_ns = now_ns;
+        late = oldest->call;
+        cuzk_call_ref(late);
+    }
+    pthread_mutex_unlock(&gate->lock);
+    return late;
+}
+
+static struct cuzk_call *find_large(cuzk_gate *gate, lane *l, uint64_t now_ns)
+{
+    struct cuzk_call *large = NULL;
+    pthread_mutex_lock(&gate->lock);
+    for (cuzk_gate_seat *s = l->receiving.first; s != NULL && large == NULL; s = s->next) {
+        if (s->since_ns + YOUNG_NS < now_ns && is_too_large(gate, s)) {
+            s->since_ns = now_ns;
+            s->is_measured = false;
+            large = s->call;
+            cuzk_call_ref(large);
+        }
+    }
+    pthread_mutex_unlock(&gate->lock);
+    return large;
+}
+
+static unsigned count_waiting(cuzk_gate *gate, int k)
+{
+    pthread_mutex_lock(&gate->lock);
+    unsigned n = gate->lanes[k].n_waiting;
+    pthread_mutex_unlock(&gate->lock);
+    return n;
+}
+
 void cuzk_gate_tick(cuzk_gate *gate, uint64_t now_ns)
 {
     for (int k = 0; k < CUZK_GATE_LANES; k++) {
-        struct cuzk_call *call = NULL;
-        pthread_mutex_lock(&gate->lock);
-        lane *l = &gate->lanes[k];
-        cuzk_gate_seat *oldest = l->receiving.first;
-        if (l->n_waiting > 0 && oldest != NULL && oldest->since_ns + l->patience_ns < now_ns) {
-            /* to the end, so that it is not chosen again while its stream is being closed */
-            unlink_seat(&l->receiving, oldest);
-            append(&l->receiving, oldest);
-            oldest->since_ns = now_ns;
-            call = oldest->call;
-            cuzk_call_ref(call);
-        }
-        pthread_mutex_unlock(&gate->lock);
-        if (call != NULL) {
+        struct cuzk_call *call;
+        /* no more than are waited for; uploads one by one, for others may be about to end */
+        unsigned n = k == CUZK_GATE_SMALL ? count_waiting(gate, k) : 1;
+        while (n-- > 0 && (call = find_late(gate, &gate->lanes[k], now_ns)) != NULL) {
             cuzk_call_too_slow(call);
+            cuzk_call_unref(call);
+        }
+        while ((call = find_large(gate, &gate->lanes[k], now_ns)) != NULL) {
+            cuzk_call_too_large(call, gate->limits[k]);
             cuzk_call_unref(call);
         }
     }

@@ -31,7 +31,11 @@ typedef struct cuzk_gate_seat {
     cuzk_gate_lane lane;
     enum { CUZK_SEAT_NONE, CUZK_SEAT_WAITING, CUZK_SEAT_RECEIVING } state;
     uint64_t since_ns, charge;
-    char peer[64]; /* the connection */
+    char peer[64];        /* the connection */
+    bool is_measured;     /* what follows is known */
+    int fd;               /* of the connection */
+    uint64_t begin_bytes; /* that the connection had received when this message began */
+    uint64_t told_bytes;  /* of them since then in messages that have come whole */
     struct cuzk_gate_seat *previous, *next;
 } cuzk_gate_seat;
 
@@ -40,6 +44,7 @@ typedef struct {
     uint64_t max_message;
     unsigned n_places; /* of the payload lane */
     uint64_t patience_ns[CUZK_GATE_LANES];
+    uint64_t small_message; /* bytes of a message in the small lane, at most */
     unsigned small_places;
 } cuzk_gate_options;
 
@@ -71,7 +76,8 @@ uint64_t cuzk_gate_hand_over(cuzk_gate *gate, uint64_t charge);
 /** Leave the line. True: it was in it, and will not be called. */
 bool cuzk_gate_forget(cuzk_gate *gate, cuzk_gate_seat *seat);
 
-/** Give up receives that took too long. Called a few times a second. */
+/** Give up receives that took too long, or are too large. Called by one thread, ten times a second.
+ */
 void cuzk_gate_tick(cuzk_gate *gate, uint64_t now_ns);
 
 void cuzk_gate_look(cuzk_gate *gate, unsigned *receiving, unsigned *waiting, uint64_t *bytes);

@@ -153,6 +153,7 @@ struct cuzk_rpc {
     bool has_ticker;
     uint64_t calls_total, calls_failed, calls_abandoned;
     atomic_ullong bytes_received;
+    atomic_bool had_broken_message; /* that ended before it was whole */
 };
 
 /* ---- rpc_call.c: the life of a call ---- */
@@ -193,6 +194,9 @@ void cuzk_call_on_message(void *owner, bool ok);
 
 /** A client took too long with its message while others waited. */
 void cuzk_call_too_slow(cuzk_call *call);
+
+/** A message is longer than `limit` bytes, and has not ended. */
+void cuzk_call_too_large(cuzk_call *call, uint64_t limit);
 
 /** Let go of what a call waits for, and end it with UNAVAILABLE. */
 void cuzk_call_turn_away(cuzk_call *call);

@@ -13,7 +13,7 @@ void cuzk_call_receive(cuzk_call *call)
 {
     cuzk_gate_seat *seat = &call->seat;
     seat->lane = call->method->lane;
-    if (seat->lane == CUZK_GATE_PAYLOAD) {
+    if (seat->peer[0] == '\0') {
         /* "fd:17", "ipv4:10.0.0.1:4711": the same for all calls of a connection */
         char *peer = grpc_call_get_peer(call->call);
         snprintf(seat->peer, sizeof seat->peer, "%s", peer != NULL ? peer : "");
@@ -128,10 +128,12 @@ void cuzk_call_on_message(void *owner, bool ok)
     } else if (message != NULL) {
         cuzk_call_fail(call, GRPC_STATUS_RESOURCE_EXHAUSTED,
                        "out of memory for a message of %zu bytes", size);
-    } else if (call->method->is_stream) {
+    } else if (call->method->is_stream && ok) {
         cuzk_call_end(call); /* the client will send no more */
     } else if (ok) {
         cuzk_call_fail(call, GRPC_STATUS_INVALID_ARGUMENT, "the call has no message");
+    } else {
+        atomic_store_explicit(&rpc->had_broken_message, true, memory_order_relaxed);
     }
     /* what no wait has taken over */
     cuzk_gate_return(rpc->gate, call->charge);

@@ -5,6 +5,7 @@
 #include <grpc/compression.h>
 #include <grpc/support/log.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,9 @@ enum {
     TICK_MS = 100,
     LOOKAHEAD_BYTES = 32 << 10, /* of a stream that nobody reads yet */
     SMALL_RECEIVES = 64,
+    SMALL_MESSAGE = 1 << 20,
+    QUOTA_BASE = 1 << 30,
+    TRIM_BYTES = 64 << 20, /* of messages, after which freed memory is given back to the system */
     KEEPALIVE_MS = 60000,
     KEEPALIVE_WAIT_MS = 20000,
     PING_INTERVAL_MS = 10000, /* clients that ping more often are told to stop */
@@ -102,7 +106,14 @@ static grpc_arg int_arg(const char *key, int value)
 
 static grpc_server *make_server(const cuzk_rpc_options *o)
 {
+    /* the gate bounds what clients send; this bounds what the gate cannot see (Unix sockets, whose
+     * bytes nobody counts), far above what the gate allows: gRPC then ends calls at random */
+    grpc_resource_quota *quota = grpc_resource_quota_create("cuzk");
+    grpc_resource_quota_resize(quota, 2 * o->max_message * o->max_receives + QUOTA_BASE);
     grpc_arg args[] = {
+        {.type = GRPC_ARG_POINTER,
+         .key = GRPC_ARG_RESOURCE_QUOTA,
+         .value.pointer = {quota, grpc_resource_quota_arg_vtable()}},
         int_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, (int)o->max_message),
         int_arg(GRPC_ARG_MAX_CONCURRENT_STREAMS, (int)o->max_streams),
         int_arg(GRPC_ARG_ALLOW_REUSEPORT, 0), /* two servers on one port must not both start */
@@ -122,7 +133,9 @@ static grpc_server *make_server(const cuzk_rpc_options *o)
         int_arg(GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0),
     };
     grpc_channel_args all = {sizeof args / sizeof *args, args};
-    return grpc_server_create(&all, NULL);
+    grpc_server *server = grpc_server_create(&all, NULL);
+    grpc_resource_quota_unref(quota);
+    return server;
 }
 
 static void on_shutdown(void *owner, bool ok)
@@ -174,11 +187,20 @@ static void *serve(void *argument)
 static void *tick(void *argument)
 {
     cuzk_rpc *rpc = argument;
+    uint64_t trimmed = 0;
     pthread_mutex_lock(&rpc->lock);
     while (!rpc->ticker_ends) {
         pthread_mutex_unlock(&rpc->lock);
         cuzk_rpc_health_tick(rpc);
         cuzk_gate_tick(rpc->gate, cuzk_now_ns());
+        uint64_t received = atomic_load_explicit(&rpc->bytes_received, memory_order_relaxed);
+        bool had_broken =
+            atomic_exchange_explicit(&rpc->had_broken_message, false, memory_order_relaxed);
+        if (received - trimmed > TRIM_BYTES || had_broken) {
+            /* gRPC's pieces are small: without this the process stays as large as its uploads */
+            malloc_trim(0);
+            trimmed = received;
+        }
         struct timespec until;
         clock_gettime(CLOCK_MONOTONIC, &until);
         until.tv_nsec += TICK_MS * 1000000L;
@@ -210,6 +232,7 @@ static cuzk_status start(cuzk_rpc *rpc, const cuzk_rpc_options *options, cuzk_er
         .n_places = rpc->options.max_receives,
         .patience_ns = {rpc->options.receive_ns, second},
         .small_places = SMALL_RECEIVES,
+        .small_message = SMALL_MESSAGE,
     };
     CUZK_TRY(cuzk_gate_create(&rpc->gate, &gate, err));
     CUZK_TRY(cuzk_rpc_helpers_start(rpc, err));
@@ -241,8 +264,10 @@ cuzk_status cuzk_rpc_create(cuzk_rpc **out, const cuzk_rpc_options *options, cuz
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&rpc->lock, NULL);
     rpc->options.log = options->log;
-    atomic_store_explicit(&grpc_log, options->log, memory_order_release);
-    gpr_set_log_function(log_grpc);
+    if (options->log != NULL) {
+        atomic_store_explicit(&grpc_log, options->log, memory_order_release);
+        gpr_set_log_function(log_grpc);
+    }
     grpc_init();
     rpc->queue = grpc_completion_queue_create_for_next(NULL);
     cuzk_status status = start(rpc, options, err);
@@ -300,11 +325,11 @@ void cuzk_rpc_stop(cuzk_rpc *rpc)
     }
 }
 
-/* Wait until no call is open, or the deadline. Lock held. */
-static void wait_for_calls(cuzk_rpc *rpc, uint64_t deadline_ns)
+/* Wait until a count is 0, or the deadline. Lock held. */
+static void wait_for_none(cuzk_rpc *rpc, const unsigned *count, uint64_t deadline_ns)
 {
     struct timespec until = {(time_t)(deadline_ns / second), (long)(deadline_ns % second)};
-    while ((rpc->n_calls > 0 || rpc->n_shutting > 0) && cuzk_now_ns() < deadline_ns) {
+    while (*count > 0 && cuzk_now_ns() < deadline_ns) {
         pthread_cond_timedwait(&rpc->changed, &rpc->lock, &until);
     }
 }
@@ -342,12 +367,14 @@ bool cuzk_rpc_drain(cuzk_rpc *rpc, uint64_t deadline_ns)
 {
     cuzk_rpc_stop(rpc);
     pthread_mutex_lock(&rpc->lock);
-    wait_for_calls(rpc, deadline_ns);
+    wait_for_none(rpc, &rpc->n_calls, deadline_ns);
     bool in_time = rpc->n_calls == 0;
     refuse(rpc);
     turn_away_all(rpc);
-    /* answers are on their way; who does not read them is cut off */
-    wait_for_calls(rpc, cuzk_now_ns() + second);
+    /* answers are on their way, and connections close when their clients have seen the GOAWAY; who
+     * does not read is cut off */
+    wait_for_none(rpc, &rpc->n_calls, cuzk_now_ns() + second);
+    wait_for_none(rpc, &rpc->n_shutting, cuzk_now_ns() + second / 10);
     pthread_mutex_unlock(&rpc->lock);
     for (unsigned i = 0; i < rpc->n_listeners; i++) {
         if (rpc->listeners[i].server != NULL) {

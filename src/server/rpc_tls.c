@@ -135,7 +135,11 @@ static grpc_ssl_certificate_config_reload_status fetch(void *user,
     bool is_new = seen->version != tls->version;
     if (is_new) {
         grpc_ssl_pem_key_cert_pair pair = {tls->current.key, tls->current.cert};
-        *out = grpc_ssl_server_certificate_config_create(tls->current.client_ca, &pair, 1);
+        /* gRPC insists on roots; where clients are not asked for certificates it does not use them
+         */
+        const char *roots =
+            tls->current.client_ca != NULL ? tls->current.client_ca : pair.cert_chain;
+        *out = grpc_ssl_server_certificate_config_create(roots, &pair, 1);
         seen->version = tls->version;
     }
     pthread_mutex_unlock(&tls->lock);

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Sizes, turns, hostile clients, and the end: what is bounded, and that others do not notice. */
+#include "base/clock.h"
+#include "server/raw_http2.h"
+#include "server/rpc_test.h"
+
+#include <time.h>
+#include <unistd.h>
+
+enum { MB = 1 << 20 };
+
+static setting s;
+static raw hostile[4];
+
+static void expect(const answer *a, grpc_status_code code, const char *part)
+{
+    if (a->code != code || strstr(a->text, part) == NULL) {
+        fail_msg("status %d \"%s\", expected %d \"…%s…\"", a->code, a->text, code, part);
+    }
+}
+
+static void sleep_ms(unsigned ms)
+{
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000l}, NULL);
+}
+
+typedef struct {
+    uint64_t max_message, receive_ns;
+    unsigned max_receives, max_connections, max_streams, max_calls;
+} limits;
+
+static void change(cuzk_rpc_options *options, void *user)
+{
+    const limits *l = user;
+    options->max_message = l->max_message;
+    options->receive_ns = l->receive_ns;
+    options->max_receives = l->max_receives;
+    options->max_connections = l->max_connections;
+    options->max_streams = l->max_streams;
+    options->max_calls = l->max_calls;
+}
+
+static void start(limits l)
+{
+    setting_start(&s, change, &l);
+}
+
+static void end(void)
+{
+    for (int i = 0; i < 4; i++) {
+        raw_close(&hostile[i]);
+    }
+    setting_end(&s);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        hostile[i].fd = -1;
+    }
+    return 0;
+}
+
+/* A small submission of a well-behaved client. Returned: its time in ms. */
+static unsigned submit(unsigned deadline_ms)
+{
+    size_t n;
+    answer a;
+    uint8_t *request = make_submit(&n, "good", 4, "x", 1);
+    uint64_t begin = cuzk_now_ns();
+    client_call(s.client, &a, PROVING "SubmitProof", request, n, deadline_ms);
+    expect(&a, GRPC_STATUS_OK, "");
+    answer_clear(&a);
+    free(request);
+    return (unsigned)((cuzk_now_ns() - begin) / 1000000);
+}
+
+/* Wait until as many messages are being received, and as many wait. */
+static void wait_for(unsigned receiving, unsigned waiting)
+{
+    cuzk_rpc_view view;
+    for (int i = 0; i < 10000; i++) {
+        cuzk_rpc_look(s.rpc, &view);
+        if (view.receiving == receiving && view.waiting == waiting) {
+            return;
+        }
+        sleep_ms(1);
+    }
+    fail_msg("%u receiving, %u waiting, expected %u and %u", view.receiving, view.waiting,
+             receiving, waiting);
+}
+
+static void sizes(void **state)
+{
+    (void)state;
+    start((limits){.max_message = 4 * MB});
+    uint8_t *vanilla = malloc(4 * MB);
+    memset(vanilla, 'v', 4 * MB);
+    for (int over = 0; over < 2; over++) {
+        size_t n, head;
+        free(make_submit(&head, "", 1, vanilla, 4 * MB - 64));
+        uint8_t *request = make_submit(&n, "", 1, vanilla, 4 * MB - (head - (4 * MB - 64)) + over);
+        assert_int_equal(n, 4 * MB + over);
+        answer a;
+        client_call(s.client, &a, PROVING "SubmitProof", request, n, 0);
+        if (over == 0) {
+            expect(&a, GRPC_STATUS_OK, "");
+        } else {
+            expect(&a, GRPC_STATUS_RESOURCE_EXHAUSTED, "4194304");
+        }
+        answer_clear(&a);
+        free(request);
+    }
+    double_view view;
+    double_look(s.engine, &view);
+    assert_int_equal(view.last_payload_bytes, 4 * MB);
+    assert_int_equal(view.handed_over, 4 * MB);
+    assert_int_equal(view.submitted, 1);
+    free(vanilla);
+    end();
+}
+
+static bool has_reserved(const double_view *view, unsigned mb)
+{
+    return view->reserved == (uint64_t)mb * MB;
+}
+
+static void memory_is_in_the_engine_s_books(void **state)
+{
+    (void)state;
+    start((limits){.max_message = 2 * MB, .max_receives = 3});
+    assert_true(double_wait(s.engine, has_reserved, 6));
+    /* payloads take their place along and another one is reserved; the engine frees with the job */
+    double_hold(s.engine, true, false);
+    uint8_t *vanilla = calloc(1, 3 * MB / 2);
+    size_t n;
+    uint8_t *request = make_submit(&n, "", 1, vanilla, 3 * MB / 2);
+    call *calls[5];
+    for (int i = 0; i < 5; i++) {
+        calls[i] = client_start(s.client, PROVING "SubmitProof", request, n, 0);
+    }
+    assert_true(double_wait(s.engine, has_reserved, 6 + 10));
+    double_hold(s.engine, false, false);
+    for (int i = 0; i < 5; i++) {
+        answer a;
+        call_wait(calls[i], &a);
+        expect(&a, GRPC_STATUS_OK, "");
+        answer_clear(&a);
+    }
+    free(vanilla);
+    free(request);
+    assert_true(double_wait(s.engine, has_reserved, 6));
+    client_close(s.client);
+    cuzk_rpc_destroy(s.rpc);
+    assert_true(double_wait(s.engine, has_reserved, 0));
+    double_destroy(s.engine);
+    grpc_shutdown();
+}
+
+static void uploads_wait_for_memory(void **state)
+{
+    (void)state;
+    setting t = {0};
+    grpc_init();
+    t.engine = double_create();
+    double_memory(t.engine, 4 * MB, 4 * MB);
+    cuzk_rpc_options options;
+    setting_options(&t, &options);
+    options.max_message = 2 * MB;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_rpc_create(&t.rpc, &options, &err), CUZK_OK);
+    t.client = client_open(cuzk_rpc_address(t.rpc, 0), NULL);
+    assert_true(double_wait(t.engine, has_reserved, 4));
+    double_hold(t.engine, true, false);
+    uint8_t *vanilla = calloc(1, 3 * MB / 2);
+    size_t n;
+    uint8_t *request = make_submit(&n, "", 1, vanilla, 3 * MB / 2);
+    call *calls[6];
+    for (int i = 0; i < 6; i++) {
+        calls[i] = client_start(t.client, PROVING "SubmitProof", request, n, 0);
+    }
+    /* two places: two payloads are in, the others wait, and status answers */
+    sleep_ms(100);
+    double_view view;
+    double_look(t.engine, &view);
+    assert_int_equal(view.submitted, 2);
+    assert_int_equal(view.reserved, 4 * MB);
+    answer a;
+    client_call(t.client, &a, PROVING "GetStatus", "", 0, 1000);
+    expect(&a, GRPC_STATUS_OK, "");
+    answer_clear(&a);
+    double_hold(t.engine, false, false);
+    for (int i = 0; i < 6; i++) {
+        call_wait(calls[i], &a);
+        expect(&a, GRPC_STATUS_OK, "");
+        answer_clear(&a);
+    }
+    free(vanilla);
+    free(request);
+    setting_end(&t);
+}
+
+static void a_small_budget_lowers_the_limit(void **state)
+{
+    (void)state;
+    cuzk_engine *engine = double_create();
+    double_memory(engine, 3 * MB, 3 * MB);
+    setting t = {.engine = engine};
+    cuzk_rpc_options options;
+    setting_options(&t, &options);
+    cuzk_rpc *rpc;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_rpc_create(&rpc, &options, &err), CUZK_OK);
+    client *c = client_open(cuzk_rpc_address(rpc, 0), NULL);
+    uint8_t *vanilla = calloc(1, 3 * MB);
+    size_t n;
+    uint8_t *request = make_submit(&n, "", 1, vanilla, 3 * MB);
+    answer a;
+    client_call(c, &a, PROVING "SubmitProof", request, n, 0);
+    expect(&a, GRPC_STATUS_RESOURCE_EXHAUSTED, "3145728");
+    free(request);
+    free(vanilla);
+    client_close(c);
+    cuzk_rpc_destroy(rpc);
+    double_memory(engine, 0, 0);
+    assert_int_equal(cuzk_rpc_create(&rpc, &options, &err), CUZK_E_MEMORY);
+    assert_non_null(strstr(err.text, "no room for any message"));
+    double_destroy(engine);
+}
+
+/* A call whose message has begun and does not go on. */
+static void begin_slow(raw *r, uint32_t stream, const char *path)
+{
+    assert_true(raw_call(r, stream, path));
+    assert_true(raw_message_head(r, stream, 1000));
+}
+
+static void slow_uploads_leave_room(void **state)
+{
+    (void)state;
+    start((limits){.max_message = MB, .max_receives = 4});
+    raw_open(&hostile[0], cuzk_rpc_address(s.rpc, 0));
+    for (uint32_t i = 0; i < 10; i++) {
+        begin_slow(&hostile[0], 2 * i + 1, "/cuzk.v1.ProvingEngine/Prove");
+    }
+    /* one connection does not get the last quarter of the places */
+    wait_for(3, 7);
+    assert_true(submit(5000) < 1000);
+    end();
+}
+
+static void slow_uploads_are_given_up(void **state)
+{
+    (void)state;
+    start((limits){.max_message = MB, .max_receives = 1, .receive_ns = 100000000});
+    raw_open(&hostile[0], cuzk_rpc_address(s.rpc, 0));
+    begin_slow(&hostile[0], 1, "/cuzk.v1.ProvingEngine/Prove");
+    wait_for(1, 0);
+    raw_read(&hostile[0], 250);
+    assert_int_equal(hostile[0].n_headers, 0); /* nobody waits */
+    assert_true(submit(5000) < 3000);
+    raw_read(&hostile[0], 100);
+    assert_int_equal(hostile[0].n_headers, 1);
+    wait_for(0, 0);
+    end();
+}
+
+static void slow_small_messages_are_given_up(void **state)
+{
+    (void)state;
+    start((limits){.max_message = MB});
+    raw_open(&hostile[0], cuzk_rpc_address(s.rpc, 0));
+    for (uint32_t i = 0; i < 70; i++) {
+        begin_slow(&hostile[0], 2 * i + 1, "/cuzk.v1.ProvingEngine/GetStatus");
+    }
+    answer a;
+    client_call(s.client, &a, PROVING "GetStatus", "", 0, 10000);
+    expect(&a, GRPC_STATUS_OK, "");
+    answer_clear(&a);
+    end();
+}
+
+static void endless_messages_are_stopped(void **state)
+{
+    (void)state;
+    start((limits){.max_message = MB});
+    static const char *const paths[] = {"/cuzk.v1.ProvingEngine/SubmitProof",
+                                        "/cuzk.v1.ProvingEngine/GetStatus"};
+    for (int i = 0; i < 2; i++) {
+        raw_open(&hostile[i], cuzk_rpc_address(s.rpc, 0));
+        assert_true(raw_call(&hostile[i], 1, paths[i]));
+        assert_true(raw_message_head(&hostile[i], 1, 2000u * MB));
+        size_t sent = 0;
+        for (int k = 0; k < 1000 && hostile[i].n_headers == 0; k++) {
+            sent += raw_zeros(&hostile[i], 1, MB, 100);
+        }
+        /* with room for a busy machine between two looks */
+        assert_true(sent < (size_t)900 * MB);
+        assert_int_equal(hostile[i].n_headers, 1);
+        assert_true(submit(5000) < 2000);
+    }
+    end();
+}
+
+static void many_streams(void **state)
+{
+    (void)state;
+    start((limits){.max_message = MB, .max_streams = 500});
+    raw_open(&hostile[0], cuzk_rpc_address(s.rpc, 0));
+    for (uint32_t i = 0; i < 500; i++) {
+        begin_slow(&hostile[0], 2 * i + 1, "/cuzk.v1.ProvingEngine/Prove");
+    }
+    wait_for(12, 488);
+    /* one more is refused, without harm to the others */
+    raw_call(&hostile[0], 1001, "/cuzk.v1.ProvingEngine/Prove");
+    raw_read(&hostile[0], 100);
+    assert_true(hostile[0].n_reset == 1 || hostile[0].is_closed);
+    assert_true(submit(5000) < 1000);
+    raw_close(&hostile[0]);
+    wait_for(0, 0);
+    cuzk_rpc_view view;
+    for (int i = 0; i < 1000; i++) {
+        cuzk_rpc_look(s.rpc, &view);
+        if (view.calls == 0) {
+            break;
+        }
+        sleep_ms(1);
+    }
+    assert_int_equal(view.calls, 0);
+    end();
+}
+
+static void calls_of_all_connections(void **state)
+{
+    (void)state;
+    start((limits){.max_message = MB, .max_calls = 20});
+    double_hold(s.engine, false, true);
+    size_t n;
+    uint8_t *request = make_prove(&n, "p", 1, "x", 1);
+    call *calls[20];
+    for (int i = 0; i < 20; i++) {
+        calls[i] = client_start(s.client, PROVING "Prove", request, n, 0);
+    }
+    cuzk_rpc_view view;
+    for (int i = 0; i < 1000; i++) {
+        cuzk_rpc_look(s.rpc, &view);
+        if (view.calls == 20) {
+            break;
+        }
+        sleep_ms(1);
+    }
+    answer a;
+    client_call(s.client, &a, PROVING "GetStatus", "", 0, 0);
+    expect(&a, GRPC_STATUS_RESOURCE_EXHAUSTED, "20 calls are open already");
+    double_hold(s.engine, false, false);
+    for (int i = 0; i < 20; i++) {
+        call_wait(calls[i], &a);
+        expect(&a, GRPC_STATUS_OK, "");
+        answer_clear(&a);
+    }
+    free(request);
+    end();
+}
+
+static void connections(void **state)
+{
+    (void)state;
+    start((limits){.max_connections = 3});
+    submit(0);
+    raw_open(&hostile[0], cuzk_rpc_address(s.rpc, 0));
+    raw_open(&hostile[1], cuzk_rpc_address(s.rpc, 0));
+    raw_connect(&hostile[2], cuzk_rpc_address(s.rpc, 0));
+    raw_read(&hostile[2], 100);
+    assert_true(hostile[2].is_closed);
+    raw_read(&hostile[1], 1);
+    assert_false(hostile[1].is_closed);
+    submit(0);
+    raw_close(&hostile[1]);
+    sleep_ms(150);
+    raw_open(&hostile[3], cuzk_rpc_address(s.rpc, 0));
+    raw_read(&hostile[3], 20);
+    assert_false(hostile[3].is_closed);
+    cuzk_rpc_view view;
+    cuzk_rpc_look(s.rpc, &view);
+    assert_int_equal(view.connections_total, 4);
+    assert_int_equal(view.connections_refused, 1);
+    end();
+}
+
+static void abuse_of_http2(void **state)
+{
+    (void)state;
+    start((limits){.max_message = MB});
+    const char *address = cuzk_rpc_address(s.rpc, 0);
+    uint8_t noise[4096];
+    unsigned seed = 1;
+    for (int round = 0; round < 20; round++) {
+        for (size_t i = 0; i < sizeof noise; i++) {
+            seed = seed * 1103515245 + 12345;
+            noise[i] = (uint8_t)(seed >> 16);
+        }
+        raw_connect(&hostile[0], address);
+        assert_true(write(hostile[0].fd, noise, sizeof noise) > 0);
+        raw_close(&hostile[0]);
+        raw_open(&hostile[0], address); /* broken after a good beginning */
+        raw_frame(&hostile[0], (uint8_t)(round % 10), noise[0], noise[1] & 7, noise, 1 + noise[2]);
+        raw_read(&hostile[0], 1);
+        raw_close(&hostile[0]);
+    }
+    /* calls that are reset as soon as they have begun */
+    raw_open(&hostile[1], address);
+    for (uint32_t i = 0; i < 2000; i++) {
+        raw_call(&hostile[1], 2 * i + 1, "/cuzk.v1.ProvingEngine/Prove");
+        raw_frame(&hostile[1], 3, 0, 2 * i + 1, "\0\0\0\10", 4);
+    }
+    /* pings without end are answered with GOAWAY */
+    raw_open(&hostile[2], address);
+    for (int i = 0; i < 1000 && !hostile[2].is_closed; i++) {
+        raw_frame(&hostile[2], 6, 0, 0, "12345678", 8);
+    }
+    raw_read(&hostile[2], 100);
+    assert_true(hostile[2].n_goaway > 0);
+    /* settings without end, answers not read */
+    raw_open(&hostile[3], address);
+    for (int i = 0; i < 2000; i++) {
+        raw_frame(&hostile[3], 4, 0, 0, "\0\4\0\0\xff\xff", 6);
+    }
+    assert_true(submit(5000) < 2000);
+    end();
+}
+
+static void a_compressed_message_is_refused(void **state)
+{
+    (void)state;
+    start((limits){.max_message = MB});
+    raw_open(&hostile[0], cuzk_rpc_address(s.rpc, 0));
+    raw_call_with(&hostile[0], 1, "/cuzk.v1.ProvingEngine/GetStatus", "grpc-encoding", "gzip");
+    raw_frame(&hostile[0], 0, 1, 1, "\1\0\0\0\1x", 6); /* the flag says compressed; END_STREAM */
+    raw_read(&hostile[0], 200);
+    assert_true(hostile[0].n_headers + hostile[0].n_reset > 0);
+    assert_int_equal(hostile[0].n_data, 0);
+    assert_true(submit(5000) < 2000);
+    end();
+}
+
+/* ---- the end ---- */
+
+static bool has_waiters(const double_view *view, unsigned n)
+{
+    return view->waiters == n;
+}
+
+static void draining_lets_calls_finish(void **state)
+{
+    (void)state;
+    start((limits){.max_message = MB});
+    double_hold(s.engine, false, true);
+    size_t n;
+    uint8_t *request = make_prove(&n, "p", 1, "x", 1);
+    call *k = client_start(s.client, PROVING "Prove", request, n, 0);
+    assert_true(double_wait(s.engine, has_waiters, 1));
+    raw_open(&hostile[0], cuzk_rpc_address(s.rpc, 0));
+    cuzk_rpc_stop(s.rpc);
+    raw_read(&hostile[0], 200);
+    assert_true(hostile[0].n_goaway > 0);
+    raw_connect(&hostile[1], cuzk_rpc_address(s.rpc, 0));
+    assert_int_equal(hostile[1].fd, -1);
+    double_hold(s.engine, false, false);
+    assert_true(cuzk_rpc_drain(s.rpc, cuzk_now_ns() + 5000000000u));
+    answer a;
+    call_wait(k, &a);
+    expect(&a, GRPC_STATUS_OK, "");
+    answer_clear(&a);
+    client_call(s.client, &a, PROVING "Prove", request, n, 2000);
+    assert_int_equal(a.code, GRPC_STATUS_UNAVAILABLE);
+    free(request);
+    end();
+}
+
+static void draining_has_an_end(void **state)
+{
+    (void)state;
+    start((limits){.max_message = MB, .max_receives = 1});
+    double_hold(s.engine, false, true);
+    size_t n;
+    uint8_t *request = make_prove(&n, "p", 1, "x", 1), *wait = make_await(&n, "p", 0);
+    size_t n_wait = n;
+    free(make_prove(&n, "p", 1, "x", 1));
+    call *calls[4];
+    calls[0] = client_start(s.client, PROVING "Prove", request, n, 0);
+    assert_true(double_wait(s.engine, has_waiters, 1));
+    calls[1] = client_start(s.client, PROVING "AwaitProof", wait, n_wait, 0);
+    assert_true(double_wait(s.engine, has_waiters, 2));
+    /* one that is not accepted yet, and one whose message waits behind a slow one */
+    double_hold(s.engine, true, true);
+    calls[2] = client_start(s.client, PROVING "Prove", request, n, 0);
+    sleep_ms(50);
+    raw_open(&hostile[0], cuzk_rpc_address(s.rpc, 0));
+    begin_slow(&hostile[0], 1, "/cuzk.v1.ProvingEngine/Prove");
+    sleep_ms(50);
+    calls[3] = client_start(s.client, PROVING "Prove", request, n, 0);
+    sleep_ms(50);
+    uint64_t begin = cuzk_now_ns();
+    assert_false(cuzk_rpc_drain(s.rpc, begin + 200000000));
+    assert_true(cuzk_now_ns() - begin < 4000000000u);
+    for (int i = 0; i < 4; i++) {
+        answer a;
+        call_wait(calls[i], &a);
+        expect(&a, GRPC_STATUS_UNAVAILABLE, "the server is shutting down; the job stays");
+    }
+    double_view view;
+    double_look(s.engine, &view);
+    assert_int_equal(view.waiters, 0);
+    assert_int_equal(view.left, 3);
+    free(request);
+    free(wait);
+    /* the engine may answer what it still holds after the server is gone */
+    client_close(s.client);
+    cuzk_rpc_destroy(s.rpc);
+    raw_close(&hostile[0]);
+    double_hold(s.engine, false, false);
+    double_destroy(s.engine);
+    grpc_shutdown();
+}
+
+static void a_load_under_way_is_waited_for(void **state)
+{
+    (void)state;
+    start((limits){.max_message = MB});
+    double_preload(s.engine, CUZK_OK, "", 200);
+    call *k = client_start(s.client, PROVING "PreloadSRS", "\x0a\x01x", 3, 0);
+    sleep_ms(50);
+    assert_false(cuzk_rpc_drain(s.rpc, cuzk_now_ns()));
+    answer a;
+    call_wait(k, &a);
+    expect(&a, GRPC_STATUS_UNAVAILABLE, "shutting down");
+    end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup(name, set_up)
+        TEST(sizes),
+        TEST(memory_is_in_the_engine_s_books),
+        TEST(uploads_wait_for_memory),
+        TEST(a_small_budget_lowers_the_limit),
+        TEST(slow_uploads_leave_room),
+        TEST(slow_uploads_are_given_up),
+        TEST(slow_small_messages_are_given_up),
+        TEST(endless_messages_are_stopped),
+        TEST(many_streams),
+        TEST(calls_of_all_connections),
+        TEST(connections),
+        TEST(abuse_of_http2),
+        TEST(a_compressed_message_is_refused),
+        TEST(draining_lets_calls_finish),
+        TEST(draining_has_an_end),
+        TEST(a_load_under_way_is_waited_for),
+#undef TEST
+    };
+    return cmocka_run_group_tests_name("rpc limits", tests, NULL, NULL);
+}
