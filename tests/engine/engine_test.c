@@ -272,7 +272,7 @@ static void on_result(void *user, const cuzk_job_result *result)
 }
 
 static void submit(engine_test *test, test_call *call, const char *id, unsigned priority,
-                   const char *payload, cuzk_on_result result)
+                   const char *payload, uint64_t reserved_bytes, cuzk_on_result result)
 {
     memset(call, 0, sizeof *call);
     call->test = test;
@@ -284,6 +284,7 @@ static void submit(engine_test *test, test_call *call, const char *id, unsigned 
                                   .priority = priority,
                                   .payload = copy,
                                   .payload_bytes = n,
+                                  .reserved_bytes = reserved_bytes,
                                   .on_submitted = on_submitted,
                                   .on_result = result,
                                   .user = call};
@@ -297,13 +298,19 @@ static void submit(engine_test *test, test_call *call, const char *id, unsigned 
 void test_submit(engine_test *test, test_call *call, const char *id, unsigned priority,
                  const char *payload)
 {
-    submit(test, call, id, priority, payload, on_result);
+    submit(test, call, id, priority, payload, 0, on_result);
 }
 
 void test_submit_only(engine_test *test, test_call *call, const char *id, unsigned priority,
                       const char *payload)
 {
-    submit(test, call, id, priority, payload, NULL);
+    submit(test, call, id, priority, payload, 0, NULL);
+}
+
+void test_submit_reserved(engine_test *test, test_call *call, const char *id, const char *payload,
+                          uint64_t reserved_bytes)
+{
+    submit(test, call, id, 0, payload, reserved_bytes, on_result);
 }
 
 void test_await(engine_test *test, test_call *call, const char *id, uint64_t timeout_ns)

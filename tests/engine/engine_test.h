@@ -78,6 +78,9 @@ void test_submit(engine_test *test, test_call *call, const char *id, unsigned pr
 /** As SubmitProof does: nobody waits. */
 void test_submit_only(engine_test *test, test_call *call, const char *id, unsigned priority,
                       const char *payload);
+/** With a reservation that was made for its payload. */
+void test_submit_reserved(engine_test *test, test_call *call, const char *id, const char *payload,
+                          uint64_t reserved_bytes);
 void test_await(engine_test *test, test_call *call, const char *id, uint64_t timeout_ns);
 /** Wait for what the call is owed. */
 void test_wait_submitted(test_call *call);
