@@ -151,10 +151,12 @@ static void serve_payloads(cuzk_engine *engine, cuzk_share_id id)
         }
         cuzk_order_pop(queue);
         cuzk_budget_take(&engine->budget, id, claim->bytes, true);
+        claim->has_payload = claim->on_reserved == NULL;
         if (claim->on_reserved != NULL) {
             tell_reserved(engine, claim, CUZK_OK, "");
+        } else if (claim->recovered != NULL) {
+            cuzk_records_load(engine, claim);
         } else {
-            claim->has_payload = true;
             cuzk_order_push(&engine->decode_claims, node);
         }
     }
@@ -178,6 +180,28 @@ void cuzk_intake_serve(cuzk_engine *engine)
     }
 }
 
+/* What came from the journal stays there when the engine stops. */
+static void leave_in_journal(cuzk_engine *engine, cuzk_claim *claim)
+{
+    cuzk_job_leave(engine, claim->recovered);
+    end_submission(engine, claim);
+}
+
+void cuzk_intake_loaded(cuzk_engine *engine, cuzk_claim *claim, cuzk_status status,
+                        const char *error, void *payload, size_t n_bytes)
+{
+    claim->payload = payload;
+    if (engine->is_stopping) {
+        leave_in_journal(engine, claim);
+    } else if (status != CUZK_OK) {
+        refuse(engine, claim, status, error);
+    } else if (n_bytes != claim->bytes) {
+        refuse(engine, claim, CUZK_E_FORMAT, "its payload in the journal has another length");
+    } else {
+        cuzk_order_push(&engine->decode_claims, &claim->order);
+    }
+}
+
 static void refuse_all(cuzk_engine *engine, cuzk_order *queue)
 {
     for (cuzk_order_node *node = cuzk_order_pop(queue); node != NULL;
@@ -188,8 +212,7 @@ static void refuse_all(cuzk_engine *engine, cuzk_order *queue)
         } else if (claim->recovered == NULL) {
             refuse(engine, claim, CUZK_E_UNAVAILABLE, ENDS);
         } else if (engine->is_stopping) {
-            cuzk_job_leave(engine, claim->recovered);
-            end_submission(engine, claim);
+            leave_in_journal(engine, claim);
         } else {
             cuzk_order_push(&engine->kept_claims, node);
         }

@@ -173,7 +173,7 @@ cuzk_status cuzk_journal_read(cuzk_journal *journal, uint64_t *next_seq,
 {
     pthread_mutex_lock(&journal->store_mutex);
     *next_seq = cuzk_store_next_seq(journal->store);
-    cuzk_status status = cuzk_store_each(journal->store, true, each, user, err);
+    cuzk_status status = cuzk_store_each(journal->store, false, each, user, err);
     pthread_mutex_unlock(&journal->store_mutex);
     return status;
 }

@@ -92,7 +92,7 @@ void cuzk_journal_drop(cuzk_journal *journal, uint64_t seq);
 
 /* What the journal held when it was opened, job by job in the order of seq. */
 typedef struct {
-    cuzk_journal_job job; /* payload NULL for ended ones */
+    cuzk_journal_job job; /* payload NULL, see cuzk_journal_load; payload_bytes 0 for ended ones */
     bool has_ended;
     cuzk_journal_end end;
     /* finished units */

@@ -44,15 +44,20 @@ static bool is_at_once(cuzk_status status)
     return is_asking;
 }
 
-/* An answer came: the journal works, or it does not. Returns what to say of it, or NULL. */
-static const char *note_answer(cuzk_engine *engine, cuzk_job *job, cuzk_status status,
-                               const char *error)
+static void count_answer(cuzk_engine *engine, cuzk_job *job)
 {
     engine->n_writes--;
     job->n_writes--;
     if (engine->n_writes == 0) {
         pthread_cond_broadcast(&engine->quiet);
     }
+}
+
+/* An answer came: the journal works, or it does not. Returns what to say of it, or NULL. */
+static const char *note_answer(cuzk_engine *engine, cuzk_job *job, cuzk_status status,
+                               const char *error)
+{
+    count_answer(engine, job);
     bool failed = status != CUZK_OK;
     bool is_news = failed != engine->journal_failed;
     engine->journal_failed = failed;
@@ -320,6 +325,36 @@ void cuzk_records_again(cuzk_engine *engine)
     }
 }
 
+/* ---- payloads of unfinished jobs ------------------------------------------------------------- */
+
+static void on_loaded(void *user, cuzk_status status, const char *error, void *payload,
+                      size_t n_bytes)
+{
+    if (is_at_once(status)) {
+        return;
+    }
+    cuzk_claim *claim = (cuzk_claim *)user;
+    cuzk_job *job = claim->recovered;
+    cuzk_engine *engine = job->engine;
+    cuzk_engine_lock(engine);
+    cuzk_intake_loaded(engine, claim, status, error, payload, n_bytes);
+    count_answer(engine, job);
+    end_answer(engine, job);
+    cuzk_engine_unlock(engine);
+}
+
+void cuzk_records_load(cuzk_engine *engine, cuzk_claim *claim)
+{
+    cuzk_job *job = claim->recovered;
+    ask(engine, job);
+    cuzk_journal_load(engine->options.journal, job->seq, on_loaded, claim);
+    if (asked() != CUZK_OK) {
+        cuzk_intake_loaded(engine, claim, CUZK_E_MEMORY, NO_MEMORY, NULL, 0);
+        count_answer(engine, job);
+        end_answer(engine, job);
+    }
+}
+
 /* ---- at the start ---------------------------------------------------------------------------- */
 
 typedef struct {
@@ -391,20 +426,10 @@ static cuzk_status take_up(reading *r, cuzk_job *job, const cuzk_journal_entry *
     if (claim != NULL) {
         claim->request_id = strdup(job->request_id);
     }
-    if (claim != NULL && entry->job.payload_bytes > 0) {
-        claim->payload = malloc(entry->job.payload_bytes);
-    }
-    if (claim == NULL || claim->request_id == NULL ||
-        (claim->payload == NULL && entry->job.payload_bytes > 0)) {
-        if (claim != NULL) {
-            free(claim->request_id);
-        }
+    if (claim == NULL || claim->request_id == NULL) {
         free(claim);
         return CUZK_FAIL(err, CUZK_E_MEMORY, "reading the journal: no memory for job \"%s\"",
                          job->id);
-    }
-    if (entry->job.payload_bytes > 0) {
-        memcpy(claim->payload, entry->job.payload, entry->job.payload_bytes);
     }
     job->is_accepted = true;
     job->is_recovered = true;

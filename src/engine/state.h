@@ -422,8 +422,11 @@ void cuzk_waiter_timed_out(cuzk_engine *engine, cuzk_waiter *waiter);
 /* ---- intake.c -------------------------------------------------------------------------------- */
 
 /** Start the way of what the journal has of an unfinished job. claim: recovered, kind, priority,
- *  request_id, payload and bytes set; handed over. */
+ *  request_id and bytes set; handed over. */
 void cuzk_intake_recover(cuzk_engine *engine, cuzk_claim *claim);
+/** Its payload came from the journal, or did not. payload: handed over. */
+void cuzk_intake_loaded(cuzk_engine *engine, cuzk_claim *claim, cuzk_status status,
+                        const char *error, void *payload, size_t n_bytes);
 /** A decoder's stage; item: a cuzk_claim whose bytes are reserved. */
 void cuzk_intake_decode(cuzk_thread *thread, void *item);
 /** Grant the payloads' shares. */
@@ -489,6 +492,8 @@ void cuzk_job_keep(cuzk_engine *engine, cuzk_job *job);
 void cuzk_records_accept(cuzk_engine *engine, cuzk_job *job);
 void cuzk_records_unit(cuzk_engine *engine, cuzk_unit *unit);
 void cuzk_records_end(cuzk_engine *engine, cuzk_job *job);
+/** Ask for the payload of an unfinished job; cuzk_intake_loaded follows. */
+void cuzk_records_load(cuzk_engine *engine, cuzk_claim *claim);
 void cuzk_records_drop(cuzk_engine *engine, cuzk_job *job);
 /** Ask again for all that it did not take. */
 void cuzk_records_again(cuzk_engine *engine);

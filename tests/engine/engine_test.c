@@ -271,23 +271,18 @@ static void on_result(void *user, const cuzk_job_result *result)
     pthread_mutex_unlock(&call->test->lock);
 }
 
-static void submit(engine_test *test, test_call *call, const char *id, unsigned priority,
-                   const char *payload, uint64_t reserved_bytes, cuzk_on_result result)
+static void submit(engine_test *test, test_call *call, const cuzk_submission *what,
+                   const void *payload, size_t n_bytes)
 {
     memset(call, 0, sizeof *call);
     call->test = test;
-    size_t n = strlen(payload);
-    void *copy = malloc(n + 1);
-    memcpy(copy, payload, n + 1);
-    cuzk_submission submission = {.request_id = id,
-                                  .kind = 1,
-                                  .priority = priority,
-                                  .payload = copy,
-                                  .payload_bytes = n,
-                                  .reserved_bytes = reserved_bytes,
-                                  .on_submitted = on_submitted,
-                                  .on_result = result,
-                                  .user = call};
+    cuzk_submission submission = *what;
+    submission.kind = 1;
+    submission.payload = malloc(n_bytes + 1);
+    submission.payload_bytes = n_bytes;
+    submission.on_submitted = on_submitted;
+    submission.user = call;
+    memcpy(submission.payload, payload, n_bytes);
     uint64_t waiter = 0;
     cuzk_engine_submit(test->engine, &submission, &waiter);
     pthread_mutex_lock(&test->lock);
@@ -298,19 +293,30 @@ static void submit(engine_test *test, test_call *call, const char *id, unsigned 
 void test_submit(engine_test *test, test_call *call, const char *id, unsigned priority,
                  const char *payload)
 {
-    submit(test, call, id, priority, payload, 0, on_result);
+    cuzk_submission what = {.request_id = id, .priority = priority, .on_result = on_result};
+    submit(test, call, &what, payload, strlen(payload));
 }
 
 void test_submit_only(engine_test *test, test_call *call, const char *id, unsigned priority,
                       const char *payload)
 {
-    submit(test, call, id, priority, payload, 0, NULL);
+    cuzk_submission what = {.request_id = id, .priority = priority};
+    submit(test, call, &what, payload, strlen(payload));
 }
 
 void test_submit_reserved(engine_test *test, test_call *call, const char *id, const char *payload,
                           uint64_t reserved_bytes)
 {
-    submit(test, call, id, 0, payload, reserved_bytes, on_result);
+    cuzk_submission what = {
+        .request_id = id, .reserved_bytes = reserved_bytes, .on_result = on_result};
+    submit(test, call, &what, payload, strlen(payload));
+}
+
+void test_submit_bytes(engine_test *test, test_call *call, const char *id, const void *payload,
+                       size_t n_bytes)
+{
+    cuzk_submission what = {.request_id = id, .on_result = on_result};
+    submit(test, call, &what, payload, n_bytes);
 }
 
 void test_await(engine_test *test, test_call *call, const char *id, uint64_t timeout_ns)

@@ -78,6 +78,9 @@ void test_submit(engine_test *test, test_call *call, const char *id, unsigned pr
 /** As SubmitProof does: nobody waits. */
 void test_submit_only(engine_test *test, test_call *call, const char *id, unsigned priority,
                       const char *payload);
+/** A payload of any bytes. */
+void test_submit_bytes(engine_test *test, test_call *call, const char *id, const void *payload,
+                       size_t n_bytes);
 /** With a reservation that was made for its payload. */
 void test_submit_reserved(engine_test *test, test_call *call, const char *id, const char *payload,
                           uint64_t reserved_bytes);

@@ -260,10 +260,39 @@ const char *entry_fault(const cuzk_journal_entry *entry)
     if (entry->has_ended) {
         return end_fault(entry);
     }
-    if (!is_filled(job->payload, job->payload_bytes, job->seq, 1)) {
-        return "the payload";
+    if (job->payload != NULL) {
+        return "a payload that nobody asked for";
     }
     return units_fault(entry);
+}
+
+typedef struct {
+    sem_t done;
+    uint64_t seq;
+    loaded what;
+} loading;
+
+static void on_loaded(void *user, cuzk_status status, const char *error, void *payload,
+                      size_t n_bytes)
+{
+    loading *l = (loading *)user;
+    l->what.status = status;
+    l->what.n_bytes = n_bytes;
+    l->what.is_intact = status == CUZK_OK ? is_filled(payload, n_bytes, l->seq, 1)
+                                          : payload == NULL && strstr(error, journal_path) != NULL;
+    free(payload);
+    sem_post(&l->done);
+}
+
+loaded load_payload(cuzk_journal *journal, uint64_t seq)
+{
+    loading l = {.seq = seq};
+    sem_init(&l.done, 0, 0);
+    cuzk_journal_load(journal, seq, on_loaded, &l);
+    while (sem_wait(&l.done) != 0) {
+    }
+    sem_destroy(&l.done);
+    return l.what;
 }
 
 static cuzk_status on_entry(void *user, const cuzk_journal_entry *entry, cuzk_error *err)
@@ -292,6 +321,15 @@ void take_inventory(inventory *out, cuzk_journal *journal)
     }
     if (out->n_jobs > 0) {
         assert_true(out->jobs[out->n_jobs - 1].seq < out->next_seq);
+    }
+    for (unsigned i = 0; i < out->n_jobs; i++) {
+        if (!out->jobs[i].has_ended) {
+            loaded payload = load_payload(journal, out->jobs[i].seq);
+            if (payload.status != CUZK_OK || !payload.is_intact ||
+                payload.n_bytes != out->jobs[i].payload_bytes) {
+                fail_msg("job %llu: the payload", (unsigned long long)out->jobs[i].seq);
+            }
+        }
     }
 }
 

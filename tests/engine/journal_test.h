@@ -44,6 +44,14 @@ cuzk_status finish_job(cuzk_journal *journal, uint64_t seq, char *text);
 /** NULL if an entry is exactly what its number says it must be, else what is wrong. */
 const char *entry_fault(const cuzk_journal_entry *entry);
 
+/* What came of asking for a payload. is_intact: it is the job's; or the error names the journal. */
+typedef struct {
+    cuzk_status status;
+    size_t n_bytes;
+    bool is_intact;
+} loaded;
+loaded load_payload(cuzk_journal *journal, uint64_t seq);
+
 /* What is in a journal. */
 typedef struct {
     struct {
@@ -56,7 +64,7 @@ typedef struct {
     uint64_t next_seq;
 } inventory;
 
-/** Read all; entries that are not intact fail the test. */
+/** Read all, payloads of unfinished jobs too; entries that are not intact fail the test. */
 void take_inventory(inventory *out, cuzk_journal *journal);
 /** Index of a job, or -1. */
 int find_job(const inventory *in, uint64_t seq);

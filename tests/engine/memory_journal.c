@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { ASK_ACCEPT, ASK_UNIT, ASK_FINISH, ASK_DROP } ask_kind;
+typedef enum { ASK_ACCEPT, ASK_UNIT, ASK_FINISH, ASK_DROP, ASK_LOAD } ask_kind;
 
 typedef struct record {
     struct record *next;
@@ -30,6 +30,8 @@ typedef struct ask {
     size_t n_bytes;
     cuzk_journal_end end;
     cuzk_journal_done done;
+    void (*loaded)(void *user, cuzk_status status, const char *error, void *payload,
+                   size_t n_bytes);
     void *user;
 } ask;
 
@@ -145,6 +147,17 @@ static void apply(cuzk_journal *journal, ask *a)
     }
 }
 
+static void answer_load(cuzk_journal *journal, ask *a)
+{
+    pthread_mutex_lock(&journal->lock);
+    record *r = find(journal, a->seq);
+    size_t n = r != NULL ? r->job.payload_bytes : 0;
+    void *payload = r != NULL ? copy(r->job.payload, n) : NULL;
+    pthread_mutex_unlock(&journal->lock);
+    a->loaded(a->user, r != NULL ? CUZK_OK : CUZK_E_NOT_FOUND, r != NULL ? "" : "no such job",
+              payload, n);
+}
+
 static void free_ask(ask *a)
 {
     if (a->made != NULL) {
@@ -174,7 +187,9 @@ static void *run(void *arg)
             apply(journal, a);
         }
         pthread_mutex_unlock(&journal->lock);
-        if (a->done != NULL) {
+        if (a->kind == ASK_LOAD) {
+            answer_load(journal, a);
+        } else if (a->done != NULL) {
             a->done(a->user, status, status != CUZK_OK ? "no space left on the disk" : "");
         }
         free_ask(a);
@@ -318,6 +333,14 @@ void cuzk_journal_drop(cuzk_journal *journal, uint64_t seq)
     put(journal, (ask){.kind = ASK_DROP, .seq = seq});
 }
 
+void cuzk_journal_load(cuzk_journal *journal, uint64_t seq,
+                       void (*done)(void *user, cuzk_status status, const char *error,
+                                    void *payload, size_t n_bytes),
+                       void *user)
+{
+    put(journal, (ask){.kind = ASK_LOAD, .seq = seq, .loaded = done, .user = user});
+}
+
 cuzk_status cuzk_journal_read(cuzk_journal *journal, uint64_t *next_seq,
                               cuzk_status (*each)(void *user, const cuzk_journal_entry *entry,
                                                   cuzk_error *err),
@@ -332,6 +355,7 @@ cuzk_status cuzk_journal_read(cuzk_journal *journal, uint64_t *next_seq,
                                     .proofs = (const void *const *)r->proofs,
                                     .proof_bytes = r->proof_bytes,
                                     .n_done = r->n_done};
+        entry.job.payload = NULL;
         CUZK_TRY(each(user, &entry, err));
     }
     return CUZK_OK;

@@ -73,36 +73,6 @@ static void test_round_trip(void **state)
     cuzk_journal_close(NULL);
 }
 
-typedef struct {
-    sem_t done;
-    cuzk_status status;
-    uint64_t seq;
-    size_t n_bytes;
-    bool is_intact;
-} load;
-
-static void on_loaded(void *user, cuzk_status status, const char *error, void *payload,
-                      size_t n_bytes)
-{
-    load *l = (load *)user;
-    l->status = status;
-    l->n_bytes = n_bytes;
-    l->is_intact = status == CUZK_OK ? is_filled(payload, n_bytes, l->seq, 1)
-                                     : payload == NULL && strstr(error, journal_path) != NULL;
-    free(payload);
-    sem_post(&l->done);
-}
-
-static load load_payload(cuzk_journal *journal, uint64_t seq)
-{
-    load l = {.seq = seq};
-    sem_init(&l.done, 0, 0);
-    cuzk_journal_load(journal, seq, on_loaded, &l);
-    while (sem_wait(&l.done) != 0) {
-    }
-    return l;
-}
-
 static void test_payloads_are_read(void **state)
 {
     (void)state;
@@ -115,14 +85,14 @@ static void test_payloads_are_read(void **state)
     cuzk_journal_close(journal);
     journal = open_fine(&options);
     for (unsigned i = 0; i < 3; i++) {
-        load l = load_payload(journal, 1 + i);
+        loaded l = load_payload(journal, 1 + i);
         assert_int_equal(l.status, CUZK_OK);
         assert_int_equal(l.n_bytes, sizes[i]);
         assert_true(l.is_intact);
     }
     assert_int_equal(finish_job(journal, 2, NULL), CUZK_OK);
     for (unsigned i = 0; i < 2; i++) {
-        load l = load_payload(journal, i == 0 ? 2 : 99);
+        loaded l = load_payload(journal, i == 0 ? 2 : 99);
         assert_int_equal(l.status, CUZK_E_NOT_FOUND);
         assert_true(l.is_intact);
     }
