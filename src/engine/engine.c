@@ -282,8 +282,8 @@ static void stop(cuzk_engine *engine)
     engine->is_stopping = true;
     atomic_store_explicit(&engine->stops, true, memory_order_relaxed); /* a hint; work asks often */
     cuzk_intake_refuse(engine);
-    cuzk_waiters_stop(engine);
     for (cuzk_job *job = engine->live; job != NULL; job = job->next) {
+        cuzk_waiters_stop(engine, job);
         cuzk_job_stop_units(engine, job);
     }
     pthread_cond_broadcast(&engine->slots_changed);

@@ -152,6 +152,8 @@ void cuzk_job_accept(cuzk_engine *engine, cuzk_job *job)
     cuzk_waiters_accepted(engine, job);
     if (job->is_closed) {
         cuzk_job_tell_end(engine, job);
+    } else if (engine->is_stopping) {
+        cuzk_waiters_stop(engine, job);
     } else if (job->state == CUZK_JOB_QUEUED && job->units[0].at == CUZK_AT_REST) {
         cuzk_job_begin(engine, job);
     }

@@ -412,8 +412,8 @@ void cuzk_waiters_ended(cuzk_engine *engine, cuzk_job *job);
 /** Tell a waiter that has no job why. */
 void cuzk_waiter_refuse(cuzk_engine *engine, cuzk_waiter *waiter, cuzk_status status,
                         const char *error);
-/** Tell those of unfinished jobs that the engine ends. */
-void cuzk_waiters_stop(cuzk_engine *engine);
+/** Tell those of an unfinished job that the engine ends. */
+void cuzk_waiters_stop(cuzk_engine *engine, cuzk_job *job);
 /** The clerk's part: call out. Gives the lock away meanwhile. */
 void cuzk_waiter_call_submitted(cuzk_engine *engine, cuzk_waiter *waiter);
 void cuzk_waiter_call_result(cuzk_engine *engine, cuzk_waiter *waiter);

@@ -128,13 +128,13 @@ void cuzk_waiter_refuse(cuzk_engine *engine, cuzk_waiter *waiter, cuzk_status st
     }
 }
 
-void cuzk_waiters_stop(cuzk_engine *engine)
+void cuzk_waiters_stop(cuzk_engine *engine, cuzk_job *job)
 {
     static const char TEXT[] = "the server ends; the job stays in its journal, if it has one";
-    for (cuzk_job *job = engine->live; job != NULL; job = job->next) {
-        cuzk_waiter *next = NULL;
-        for (cuzk_waiter *waiter = job->waiters; waiter != NULL; waiter = next) {
-            next = waiter->next;
+    cuzk_waiter *next = NULL;
+    for (cuzk_waiter *waiter = job->waiters; waiter != NULL; waiter = next) {
+        next = waiter->next;
+        if (!waiter->awaits_accept) { /* the journal's answer is still to come */
             cuzk_waiter_refuse(engine, waiter, CUZK_E_UNAVAILABLE, TEXT);
             cuzk_waiter_detach(engine, waiter);
         }

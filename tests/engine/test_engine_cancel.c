@@ -193,7 +193,7 @@ static void test_half(void **state)
     static test_call calls[N];
     unsigned x = 12345;
     for (int i = 0; i < N; i++) {
-        char id[16];
+        char id[32];
         snprintf(id, sizeof id, "job-%d", i);
         test_submit(&t, &calls[i], id, 1 + (unsigned)i % 4,
                     "units=4 witness_us=20 lane_us=30 finish_us=10 witness=1000 host=100");
@@ -203,7 +203,7 @@ static void test_half(void **state)
     while (n_cancelled < N / 2) {
         x = x * 1103515245u + 12345u;
         int i = (int)(x >> 16) % N;
-        char id[16];
+        char id[32];
         snprintf(id, sizeof id, "job-%d", i);
         if (!is_cancelled[i]) {
             test_wait_submitted(&calls[i]);

@@ -29,7 +29,7 @@ static void test_slow_device(void **state)
     static test_call calls[JOBS];
     const char *payload = "units=4 witness=6000000 host=1000000 task=100000 fill=1 lane_us=300";
     for (int i = 0; i < JOBS; i++) {
-        char id[16];
+        char id[32];
         snprintf(id, sizeof id, "job-%d", i);
         test_submit(&t, &calls[i], id, 0, payload);
     }
@@ -211,7 +211,7 @@ static void test_critical_payload(void **state)
     test_call first, normal[20], critical;
     test_submit(&t, &first, "first", 0, "n=first");
     test_gate_wait(&t, g, 1);
-    char id[20][16];
+    char id[20][32];
     for (int i = 0; i < 20; i++) {
         snprintf(id[i], sizeof id[i], "job-%d", i);
         test_submit(&t, &normal[i], id[i], 0, "n=1");

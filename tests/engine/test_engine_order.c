@@ -90,7 +90,7 @@ static void critical_next(unsigned n_devices, unsigned n_workers)
     unsigned g = test_gate(&t, NULL_LANE, "porep", -1);
     enum { JOBS = 10 };
     test_call porep[JOBS];
-    char id[JOBS][16];
+    char id[JOBS][32];
     for (int i = 0; i < JOBS; i++) {
         snprintf(id[i], sizeof id[i], "porep-%d", i);
         test_submit(&t, &porep[i], id[i], CUZK_PRIORITY_NORMAL, "units=5 kind=porep");
@@ -167,7 +167,7 @@ static void test_spans(void **state)
     test_start(&t, NULL);
     static test_call calls[JOBS];
     for (int i = 0; i < JOBS; i++) {
-        char id[16];
+        char id[32];
         snprintf(id, sizeof id, "job-%d", i);
         test_submit(&t, &calls[i], id, 1 + (unsigned)i % 4, "units=3");
     }
@@ -186,7 +186,7 @@ static void test_spans(void **state)
     static const cuzk_event_id STAGES[] = {CUZK_EVENT_WITNESS, CUZK_EVENT_PROVE_START,
                                            CUZK_EVENT_PROVE_FINISH, CUZK_EVENT_VERIFY};
     for (int i = 0; i < JOBS; i++) {
-        char id[16];
+        char id[32];
         snprintf(id, sizeof id, "job-%d", i);
         for (int unit = 0; unit < 3; unit++) {
             long last = -1;

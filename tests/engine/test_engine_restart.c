@@ -274,7 +274,7 @@ static void test_many_payloads(void **state)
     memset(payload, 'x', sizeof payload - 1);
     memcpy(payload, "task=100", 9); /* text ends here; the rest counts for the digest */
     for (int i = 0; i < N; i++) {
-        char id[16];
+        char id[32];
         snprintf(id, sizeof id, "job-%d", i);
         payload[9] = (char)i;
         test_submit_bytes(&t, &calls[i], id, payload, sizeof payload);
@@ -287,7 +287,7 @@ static void test_many_payloads(void **state)
     test_start(&t, NULL);
     for (int i = 0; i < N; i++) {
         test_call again;
-        char id[16];
+        char id[32];
         snprintf(id, sizeof id, "job-%d", i);
         test_await(&t, &again, id, 0);
         test_expect_state(&again, CUZK_JOB_COMPLETED, CUZK_OK);
@@ -308,7 +308,7 @@ static void test_clean_stop(void **state)
     begin(&t, &journal);
     static test_call calls[N];
     for (int i = 0; i < N; i++) {
-        char id[16];
+        char id[32];
         snprintf(id, sizeof id, "job-%d", i);
         test_submit(&t, &calls[i], id, 0, "units=3 lane_us=200");
     }
@@ -331,7 +331,7 @@ static void test_clean_stop(void **state)
     t.n_events = 0;
     test_start(&t, NULL);
     for (int i = 0; i < N; i++) {
-        char id[16];
+        char id[32];
         snprintf(id, sizeof id, "job-%d", i);
         test_call again;
         test_await(&t, &again, id, 0);
