@@ -227,8 +227,9 @@ static void shut_down(cuzk_daemon *d, int signal_fd, int event_fd)
     CUZK_LOG(d->log, g.all_done ? CUZK_LOG_INFO : CUZK_LOG_WARN,
              g.all_done ? "all jobs have ended"
                         : "daemon.drain_time is over; unfinished jobs stay in the journal");
-    uint64_t soon = cuzk_now_ns() + 2 * CUZK_SEC;
-    cuzk_rpc_drain(d->rpc, soon);
+    /* the last answers are on their way; those whose jobs are not done are told so at once */
+    uint64_t soon = cuzk_now_ns() + CUZK_SEC;
+    cuzk_rpc_drain(d->rpc, g.all_done ? soon : cuzk_now_ns());
     if (!cuzk_preload_stop(d->preload, soon)) {
         exit_now(d, "parameters are being loaded");
     }

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The end of the daemon with work in it (BC-111), and what it tells meanwhile: readiness, log, metrics, TIMELINE."""
+import json, os, re, signal, time
+
+import daemon
+from daemon import harness, SLOW, Daemon, Client, wait_until, COMPLETED, FAILED, grpc
+
+LONG = "units=1 prove_us=60000000"  # a minute
+
+
+def result_or_code(call):
+    try:
+        return call.result().result.status
+    except grpc.RpcError as e:
+        return e.code()
+
+
+def running(d, n=1):
+    wait_until("%d busy workers" % n, lambda: sum(w["state"] == "proving" for w in d.status()["gpu_workers"]) >= n)
+
+
+def test_running_jobs_end(cuzk):
+    """What runs and what is queued ends; readiness is false first; new work is refused; exit code 0."""
+    with Daemon(cuzk, test=True, config={"gpus.gpu_workers_per_device": 1}) as d:
+        calls = [d.c.start("Prove", submit=d.null("units=2 prove_us=100000 n=%d" % i, "job-%d" % i)) for i in range(4)]
+        wait_until("4 jobs", lambda: d.unfinished() == 4)
+        assert d.get("/readyz") == (200, "ready\n")
+        second = Client(d.target())
+        d.process.send_signal(signal.SIGTERM)
+        assert wait_until("not ready", lambda: d.get("/readyz")[0] == 503) and d.get("/readyz")[1] == "shutting down\n"
+        assert d.status()["draining"] is True and "cuzk_draining 1" in d.get("/metrics")[1]
+        try:
+            second("Prove", submit=d.null("n=5", "late"), timeout=5)
+            raise AssertionError("new work was taken")
+        except grpc.RpcError as e:
+            assert e.code() == grpc.StatusCode.UNAVAILABLE, e
+        assert [c.result().result.status for c in calls] == [COMPLETED] * 4
+        second.close()
+        assert d.wait_end() == 0
+        assert "all jobs have ended" in d.log(), d.log()
+        d.process = None
+
+
+def test_drain_limit(cuzk):
+    """What does not end in time is told UNAVAILABLE, and is done by the next daemon."""
+    with Daemon(cuzk, test=True, config={"daemon.drain_time": "300ms"}) as d:
+        call = d.c.start("Prove", submit=d.null("units=2 prove_us=1000000", "slow"))
+        running(d)
+        begin = time.monotonic()
+        d.process.send_signal(signal.SIGINT)
+        assert result_or_code(call) == grpc.StatusCode.UNAVAILABLE
+        assert d.wait_end() == 0
+        assert time.monotonic() - begin < 5 * SLOW
+        assert "daemon.drain_time is over" in d.log(), d.log()
+        d.stop()
+        d.start()
+        assert d.prove(d.null("units=2 prove_us=1000000", "slow")).status == COMPLETED
+
+
+def test_queue_over_a_restart(cuzk):
+    """20 jobs queued, a short limit: each has one result in the end."""
+    with Daemon(cuzk, test=True, config={"daemon.drain_time": "100ms", "gpus.gpu_workers_per_device": 1}) as d:
+        for i in range(20):
+            d.c("SubmitProof", d.null("prove_us=15000 n=%d" % i, "q-%d" % i))
+        d.process.send_signal(signal.SIGTERM)
+        assert d.wait_end() == 0
+        d.stop()
+        d.start()
+        for i in range(20):
+            r = d.c("AwaitProof", job_id="q-%d" % i, timeout_ms=60000)
+            assert r.status == COMPLETED and r.proof == daemon.null_proof(b"prove_us=15000 n=%d" % i), (i, r)
+        assert d.unfinished() == 0
+
+
+def test_second_signal(cuzk):
+    """At once, whatever runs; the job is done by the next daemon."""
+    with Daemon(cuzk, test=True, config={"daemon.drain_time": "10m"}) as d:
+        call = d.c.start("Prove", submit=d.null("units=1 prove_us=300000", "twice"))
+        running(d)
+        d.process.send_signal(signal.SIGTERM)
+        wait_until("draining", lambda: d.status()["draining"])
+        begin = time.monotonic()
+        d.process.send_signal(signal.SIGTERM)
+        assert d.wait_end() == 0 and time.monotonic() - begin < 3 * SLOW
+        assert "exiting at once" in d.log(), d.log()
+        assert result_or_code(call) == grpc.StatusCode.UNAVAILABLE
+        d.stop()
+        d.start()
+        assert d.prove(d.null("units=1 prove_us=300000", "twice")).status == COMPLETED
+
+
+def test_idle_clients(cuzk):
+    """Open AwaitProof calls and idle connections do not hold it up."""
+    with Daemon(cuzk, test=True, config={"daemon.drain_time": "200ms"}) as d:
+        d.c("SubmitProof", d.null(LONG, "long"))
+        waits = [d.c.start("AwaitProof", job_id="long") for _ in range(5)]
+        idle = [Client(d.target()) for _ in range(5)]
+        for c in idle:
+            c("GetStatus")
+        begin = time.monotonic()
+        d.process.send_signal(signal.SIGTERM)
+        assert d.wait_end() == 0 and time.monotonic() - begin < 5 * SLOW
+        for w in waits:
+            assert w.exception().code() == grpc.StatusCode.UNAVAILABLE
+        for c in idle:
+            c.close()
+        d.process = None
+
+
+def test_end_while_loading(cuzk):
+    """Parameters that load for long do not hold it up beyond the limit."""
+    config = {"daemon.drain_time": "200ms", "srs.preload": ["null-a"], "test.faults": ["resident~20000"]}
+    with Daemon(cuzk, test=True, config=config) as d:
+        wait_until("loading", lambda: "loading parameters" in d.log())
+        begin = time.monotonic()
+        d.process.send_signal(signal.SIGTERM)
+        assert d.wait_end() == 0 and time.monotonic() - begin < 8 * SLOW, d.log()
+        d.process = None
+
+
+def test_log_of_jobs(cuzk):
+    """A few lines a job, each with its id, whatever the id holds; failures with their reason."""
+    odd = "wdpost-1000-0-[1 2 3]\n\"\\ \u00e9"
+    with Daemon(cuzk, test=True) as d:
+        assert d.prove(d.null("", odd)).status == COMPLETED
+        assert d.prove(d.null("fail=witness:E_INTERNAL", "bad")).status == FAILED
+        wait_until("the lines", lambda: "job failed" in d.log())
+        lines = d.log().splitlines()
+        quoted = 'job="wdpost-1000-0-[1 2 3]\\n\\"\\\\ \u00e9"'
+        assert sum(quoted in l and '"job accepted"' in l for l in lines) == 1, d.log()
+        assert sum(quoted in l and '"job completed"' in l and "total_ms=" in l for l in lines) == 1, d.log()
+        failed = [l for l in lines if '"job failed"' in l]
+        assert len(failed) == 1 and "job=bad" in failed[0] and " warn " in failed[0] and "reason=" in failed[0], failed
+
+
+def test_device_faults_are_told(cuzk):
+    """A device that proves wrongly twice is taken out: an error in the log, /status and metrics say which and why."""
+    with Daemon(cuzk, test=True, config={"test.faults": ["proof@0*2"]}) as d:
+        d.prove(d.null("", "x"))
+        wait_until("the device is out", lambda: d.status()["devices"][0]["out"])
+        device = d.status()["devices"][0]
+        assert device["faults"] >= 2 and device["reason"], device
+        assert "partition is proved again" in d.log() and '"device is no longer used" device=cpu' in d.log(), d.log()
+        m = d.metrics()
+        assert m['cuzk_device_out{device="cpu"}'] == 1 and m["cuzk_partition_retries_total"] >= 1, m
+
+
+def test_counts(cuzk):
+    """Metrics of many jobs: exact, and as many series as before."""
+    with Daemon(cuzk, test=True) as d:
+        before = len(d.metrics())
+        daemon.threads(4, lambda t: [d.c("Prove", submit=d.null("units=2 n=%d-%d" % (t, i), "count-%d-%d" % (t, i)))
+                                     for i in range(25)])
+        for i in range(5):
+            assert d.prove(d.null("fail=prove n=%d" % i, "f-%d" % i)).status == FAILED
+        m = d.metrics()
+        kind = '{proof_kind="null"}'
+        assert m["cuzk_jobs_accepted_total" + kind] == 105 and m["cuzk_jobs_completed_total" + kind] == 100, m
+        assert m["cuzk_jobs_failed_total" + kind] == 5 and m["cuzk_proofs_completed_total"] == 100, m
+        assert m["cuzk_partitions_done_total" + kind] == 200 and m["cuzk_job_seconds_count" + kind] == 105, m
+        assert m['cuzk_stage_seconds_count{stage="verify",proof_kind="null"}'] == 200, m
+        assert m["cuzk_jobs_pending" + kind] + m["cuzk_jobs_in_progress" + kind] == 0
+        assert len(m) < before + 200, "series of metrics grew from %d to %d" % (before, len(m))
+        text = d.c("GetMetrics").prometheus_text
+        assert [l for l in text.splitlines() if l.startswith("#")] == \
+            [l for l in d.get("/metrics")[1].splitlines() if l.startswith("#")]
+
+
+def test_timeline_lines(cuzk):
+    with Daemon(cuzk, test=True, config={"logging.timeline": True, "logging.level": "error"}) as d:
+        d.prove(d.null("units=1 witness_us=20000 prove_us=30000", "t"))
+        lines = [l for l in d.log().splitlines() if l.startswith("TIMELINE,")]
+        events = [l.split(",")[2] for l in lines]
+        assert events == ["SYNTH_START", "SYNTH_END", "GPU_QUEUE", "GPU_PICKUP", "GPU_START", "GPU_END"], lines
+        assert all(l.split(",")[3] == "t" for l in lines), lines
+        assert int(re.search(r"synth_ms=(\d+)", lines[1]).group(1)) >= 20, lines
+        assert int(re.search(r"gpu_ms=(\d+)", lines[5]).group(1)) >= 30, lines
+        times = [int(l.split(",")[1]) for l in lines]
+        assert times == sorted(times), lines
+
+
+def test_status_is_quick_under_load(cuzk):
+    """BC-108: /status is answered while hundreds of jobs are queued and parameters load."""
+    with Daemon(cuzk, test=True, config={"test.faults": ["resident~700"], "gpus.gpu_workers_per_device": 1}) as d:
+        daemon.threads(4, lambda t: [d.c("SubmitProof", d.null("n=%d-%d" % (t, i), "s-%d-%d" % (t, i)))
+                                     for i in range(100)])
+        times = []
+        for _ in range(50):
+            begin = time.monotonic()
+            s = d.status()
+            times.append(time.monotonic() - begin)
+            assert sum(q["pending"] + q["in_progress"] for q in s["queues"]) + s["counters"]["total_completed"] == 400
+            assert len(s["queued"]) <= 256 and len(s["pipelines"]) <= 256
+        assert sorted(times)[40] < 0.1 * SLOW, times
+        wait_until("all done", lambda: d.unfinished() == 0, 60)
+
+
+if __name__ == "__main__":
+    harness.main(globals())
