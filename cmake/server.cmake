@@ -39,9 +39,16 @@ set_target_properties(cuzk-server PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BI
 include(GNUInstallDirs)
 install(TARGETS cuzk-server RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/cuzk)
 
-# the unit for systemd names the installed program
+# The unit names the installed program: written when it is installed, since only then the prefix is
+# known for sure. The one in the build folder is for tests.
+set(CUZK_UNIT_BINDIR ${CMAKE_INSTALL_FULL_BINDIR})
+set(CUZK_UNIT_DOCDIR ${CMAKE_INSTALL_FULL_DOCDIR})
 configure_file(${CMAKE_SOURCE_DIR}/dist/systemd/cuzk.service.in ${CMAKE_BINARY_DIR}/cuzk.service @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/cuzk.service ${CMAKE_SOURCE_DIR}/dist/systemd/cuzk.socket
-        DESTINATION lib/systemd/system)
+install(CODE "set(CUZK_UNIT_BINDIR \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR})
+  set(CUZK_UNIT_DOCDIR \${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR})
+  configure_file(${CMAKE_SOURCE_DIR}/dist/systemd/cuzk.service.in ${CMAKE_BINARY_DIR}/install/cuzk.service @ONLY)
+  file(INSTALL ${CMAKE_BINARY_DIR}/install/cuzk.service
+    DESTINATION \${CMAKE_INSTALL_PREFIX}/lib/systemd/system)")
+install(FILES ${CMAKE_SOURCE_DIR}/dist/systemd/cuzk.socket DESTINATION lib/systemd/system)
 install(FILES ${CMAKE_SOURCE_DIR}/dist/systemd/cuzk.sysusers DESTINATION lib/sysusers.d RENAME cuzk.conf)
 install(FILES ${CMAKE_SOURCE_DIR}/examples/cuzk.toml DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -295,6 +295,25 @@ def test_closed_streams(cuzk):
         assert d.wait() == 0
 
 
+def test_installed(cuzk):
+    """What is installed under a prefix finds its parts there, and the unit names it."""
+    prefix = cuzk.path("prefix")
+    r = harness.run(["cmake", "--install", cuzk.build, "--prefix", prefix], limit=60)
+    if "cannot find" in r.err:
+        raise harness.Skip("not all of the build is there")
+    assert r.code == 0, r
+    r = harness.run([prefix + "/bin/cuzk", "config", "explain", "rpc.threads"])
+    assert r.code == 0 and r.out.startswith("rpc.threads\n"), r
+    with open(prefix + "/lib/systemd/system/cuzk.service") as f:
+        text = f.read()
+    assert "\nExecStart=%s/bin/cuzk serve\n" % prefix in text and "@" not in text.replace("@system-service", ""), text
+    document = re.search(r"^Documentation=file:(\S+)$", text, re.M).group(1)
+    assert os.path.exists(document), document
+    os.remove(prefix + "/libexec/cuzk/cuzk-server")
+    r = harness.run([prefix + "/bin/cuzk", "config", "explain", "rpc.threads"])
+    assert r.code == 1 and "not supported: this program was built without the proving server" in r.err, r
+
+
 def test_unit_file(cuzk):
     """The installed unit names the installed program, and systemd has nothing against it."""
     import shutil
