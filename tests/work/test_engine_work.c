@@ -52,7 +52,9 @@ static void on_result(void *user, const cuzk_job_result *r)
     c->status = r->status;
     snprintf(c->text, sizeof c->text, "%s", r->error != NULL ? r->error : "");
     c->answer_bytes = r->answer_bytes < sizeof c->answer ? r->answer_bytes : 0;
-    memcpy(c->answer, r->answer, c->answer_bytes);
+    if (c->answer_bytes > 0) {
+        memcpy(c->answer, r->answer, c->answer_bytes);
+    }
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&mutex);
 }
