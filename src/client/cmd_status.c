@@ -73,6 +73,7 @@ static column cut(const char *text, unsigned width)
 }
 
 enum { JOB_WIDTH = 36, KIND_WIDTH = 12, CIRCUIT_WIDTH = 24, NAME_WIDTH = 34 };
+enum { UNFINISHED_MAX = 30, ENDED_MAX = 5 }; /* jobs that status shows */
 
 static void print_workers(const struct look *l)
 {
@@ -148,44 +149,73 @@ static const char *priority_name(unsigned priority)
     return priority < sizeof names / sizeof names[0] ? names[priority] : "?";
 }
 
-static void print_jobs(const struct look *l, bool only_unfinished)
+static bool has_ended(const cuzk_status_job *j)
+{
+    static const char *const ends[] = {"completed", "failed", "cancelled"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (strcmp(j->state, ends[i]) == 0) {
+            return true;
+        }
+    }
+    return j->n_partitions > 0 && j->n_done == j->n_partitions;
+}
+
+static void print_job(const cuzk_status_job *j)
+{
+    enum { DRAWN_MAX = 64 };
+    double age = j->age >= 0 ? j->age : j->started;
+    printf("%-*s %-*s %-8s %-9s %10s  %u of %u", JOB_WIDTH, cut(j->job_id, JOB_WIDTH).text,
+           KIND_WIDTH, cut(j->kind, KIND_WIDTH).text, priority_name(j->priority),
+           cut(j->state, 9).text, age >= 0 ? cuzk_session_time_of(age).text : "", j->n_done,
+           j->n_partitions);
+    if (j->n_partitions > 1 && j->partitions[0] != '\0' && strlen(j->partitions) <= DRAWN_MAX) {
+        printf(" [%s]", j->partitions);
+    }
+    printf("\n");
+}
+
+/* At most n_max of the jobs that have ended, or have not. */
+static void print_some(const cuzk_status_view *http, bool ended, size_t n_max)
 {
     size_t n = 0;
+    for (size_t i = 0; i < http->n_jobs; i++) {
+        if (has_ended(&http->jobs[i]) == ended && n++ < n_max) {
+            print_job(&http->jobs[i]);
+        }
+    }
+    uint64_t more = n > n_max ? n - n_max : 0;
+    more += ended ? 0 : http->n_left_out;
+    if (more > 0) {
+        printf("… and %s more%s\n", cuzk_cli_group_digits(more).text,
+               ended ? " that have ended" : "");
+    }
+}
+
+/* n_unfinished, n_ended: how many of them at most. */
+static void print_jobs(const struct look *l, size_t n_unfinished, size_t n_ended)
+{
+    bool any = false;
     for (size_t i = 0; i < l->http.n_jobs; i++) {
-        const cuzk_status_job *j = &l->http.jobs[i];
-        bool has_ended = j->n_partitions > 0 && j->n_done == j->n_partitions;
-        has_ended = has_ended || strcmp(j->state, "completed") == 0 ||
-                    strcmp(j->state, "failed") == 0 || strcmp(j->state, "cancelled") == 0;
-        if (only_unfinished && has_ended) {
-            continue;
-        }
-        if (n++ == 0) {
-            printf("\n%-*s %-*s %-8s %-9s %10s  %s\n", JOB_WIDTH, "job", KIND_WIDTH, "kind",
-                   "priority", "state", "age", "partitions");
-        }
-        double age = j->age >= 0 ? j->age : j->started;
-        printf("%-*s %-*s %-8s %-9s %10s  ", JOB_WIDTH, cut(j->job_id, JOB_WIDTH).text, KIND_WIDTH,
-               cut(j->kind, KIND_WIDTH).text, priority_name(j->priority), cut(j->state, 9).text,
-               age >= 0 ? cuzk_session_time_of(age).text : "");
-        printf("%u of %u", j->n_done, j->n_partitions);
-        enum { DRAWN_MAX = 64 };
-        if (j->n_partitions > 1 && j->partitions[0] != '\0' && strlen(j->partitions) <= DRAWN_MAX) {
-            printf(" [%s]", j->partitions);
-        }
-        printf("\n");
+        any = any || n_ended > 0 || !has_ended(&l->http.jobs[i]);
     }
-    if (n == 0) {
-        printf("\nno job%s\n", only_unfinished ? " is unfinished" : "");
-    } else if (l->http.n_jobs > 0) {
-        printf("(partitions: # done, d on a device, r ready for one, w witness, ! failed)\n");
+    if (!any) {
+        printf("\nno job%s\n", n_ended == 0 ? " is unfinished" : "");
+        return;
     }
+    printf("\n%-*s %-*s %-8s %-9s %10s  %s\n", JOB_WIDTH, "job", KIND_WIDTH, "kind", "priority",
+           "state", "age", "partitions");
+    print_some(&l->http, false, n_unfinished);
+    if (n_ended > 0) {
+        print_some(&l->http, true, n_ended);
+    }
+    printf("(partitions: # done, d on a device, r ready for one, w witness, ! failed)\n");
 }
 
 /* What the HTTP port adds, or why it adds nothing. */
 static void print_http_part(const struct look *l, const cuzk_session *session, bool only_unfinished)
 {
     if (l->has_http) {
-        print_jobs(l, only_unfinished);
+        print_jobs(l, only_unfinished ? SIZE_MAX : UNFINISHED_MAX, only_unfinished ? 0 : ENDED_MAX);
     } else if (l->http_error[0] != '\0') {
         printf("\njobs are not shown: %s\n", l->http_error);
     } else if (!session->args->quiet) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 4000, KEY_MAX = 40, ITEMS_MAX = 1 << 20 };
+enum { TEXT_MAX = 4000, KEY_MAX = 40, COUNT_MAX = 1 << 20 };
 
 /* Where a reader is. */
 struct reader {
@@ -84,11 +84,9 @@ static cuzk_status take_count(struct reader *r, uint64_t *out, const cuzk_json_t
     return CUZK_OK;
 }
 
-/* Room for one more element, zeroed. */
+/* Room for one more element of a list that has not CUZK_STATUS_ITEMS_MAX yet, zeroed. */
 static cuzk_status grow(struct reader *r, void **list, size_t *n, size_t size, void **item)
 {
-    CUZK_FAIL_IF(*n >= ITEMS_MAX, r->err, CUZK_E_FORMAT, "reading the status: more than %d items",
-                 ITEMS_MAX);
     if ((*n & (*n - 1)) == 0) { /* 0, or a power of two: full */
         void *grown = realloc(*list, (*n == 0 ? 1 : 2 * *n) * size);
         CUZK_FAIL_IF(grown == NULL, r->err, CUZK_E_MEMORY, "reading the status: out of memory");
@@ -145,18 +143,17 @@ static cuzk_status on_partition(struct reader *r, void *out, const char *key,
     char letter = state_letter(p.state);
     free(p.state);
     CUZK_TRY(status);
-    if (!(p.index >= 0 && p.index < PARTITIONS_MAX)) {
-        return CUZK_OK;
+    size_t n = job->partitions != NULL ? strlen(job->partitions) : 0;
+    if (p.index != (double)n || n == PARTITIONS_MAX) {
+        return CUZK_OK; /* they come in order; others are not drawn */
     }
-    size_t index = (size_t)p.index, n = job->partitions != NULL ? strlen(job->partitions) : 0;
-    if (index >= n) {
-        char *grown = realloc(job->partitions, index + 2);
+    if ((n & (n + 1)) == 0) { /* 0, 1, 3, 7 …: full, the NUL counted */
+        char *grown = realloc(job->partitions, 2 * n + 2);
         CUZK_FAIL_IF(grown == NULL, r->err, CUZK_E_MEMORY, "reading the status: out of memory");
-        memset(grown + n, '?', index + 1 - n);
-        grown[index + 1] = '\0';
         job->partitions = grown;
     }
-    job->partitions[index] = letter;
+    job->partitions[n] = letter;
+    job->partitions[n + 1] = '\0';
     return CUZK_OK;
 }
 
@@ -186,7 +183,7 @@ static cuzk_status on_job_member(struct reader *r, void *out, const char *key,
                                                             : NULL;
     if (count != NULL) {
         CUZK_TRY(take_number(r, &number, token));
-        *count = number >= 0 && number < ITEMS_MAX ? (unsigned)number : 0;
+        *count = number >= 0 && number < COUNT_MAX ? (unsigned)number : 0;
         return CUZK_OK;
     }
     if (strcmp(key, "partitions") == 0 && token->kind == CUZK_JSON_ARRAY_BEGIN) {
@@ -201,7 +198,8 @@ static cuzk_status on_job(struct reader *r, void *out, const char *key,
     cuzk_status_view *view = out;
     void *item = NULL, *list = view->jobs;
     (void)key;
-    if (token->kind != CUZK_JSON_OBJECT_BEGIN) {
+    if (token->kind != CUZK_JSON_OBJECT_BEGIN || view->n_jobs == CUZK_STATUS_ITEMS_MAX) {
+        view->n_left_out += token->kind == CUZK_JSON_OBJECT_BEGIN;
         return cuzk_json_skip(&r->json, token, r->err);
     }
     CUZK_TRY(grow(r, &list, &view->n_jobs, sizeof *view->jobs, &item));
@@ -214,15 +212,13 @@ static cuzk_status on_job(struct reader *r, void *out, const char *key,
 static cuzk_status on_queued(struct reader *r, void *out, const char *key,
                              const cuzk_json_token *token)
 {
+    static const cuzk_json_token queued = {.kind = CUZK_JSON_STRING, .text = "queued", .size = 6};
     const cuzk_status_view *view = out;
     size_t before = view->n_jobs;
     CUZK_TRY(on_job(r, out, key, token));
-    for (size_t i = before; i < view->n_jobs; i++) {
-        if (view->jobs[i].state == NULL) {
-            view->jobs[i].state = strdup("queued");
-        }
-    }
-    return CUZK_OK;
+    return before < view->n_jobs && view->jobs[before].state == NULL
+               ? take_text(r, &view->jobs[before].state, &queued)
+               : CUZK_OK;
 }
 
 /* ---- workers and residents ------------------------------------------------------------------- */
@@ -246,7 +242,7 @@ static cuzk_status on_worker_member(struct reader *r, void *out, const char *key
     }
     if (strcmp(key, "current_partition") == 0) {
         CUZK_TRY(take_number(r, &number, token));
-        w->partition = number >= 0 && number < ITEMS_MAX ? (int64_t)number : -1;
+        w->partition = number >= 0 && number < COUNT_MAX ? (int64_t)number : -1;
         return CUZK_OK;
     }
     if (strcmp(key, "busy_secs") == 0) {
@@ -261,7 +257,7 @@ static cuzk_status on_worker(struct reader *r, void *out, const char *key,
     cuzk_status_view *view = out;
     void *item = NULL, *list = view->workers;
     (void)key;
-    if (token->kind != CUZK_JSON_OBJECT_BEGIN) {
+    if (token->kind != CUZK_JSON_OBJECT_BEGIN || view->n_workers == CUZK_STATUS_ITEMS_MAX) {
         return cuzk_json_skip(&r->json, token, r->err);
     }
     CUZK_TRY(grow(r, &list, &view->n_workers, sizeof *view->workers, &item));
@@ -299,7 +295,7 @@ static cuzk_status on_resident(struct reader *r, void *out, const char *key,
     cuzk_status_view *view = out;
     void *item = NULL, *list = view->residents;
     (void)key;
-    if (token->kind != CUZK_JSON_OBJECT_BEGIN) {
+    if (token->kind != CUZK_JSON_OBJECT_BEGIN || view->n_residents == CUZK_STATUS_ITEMS_MAX) {
         return cuzk_json_skip(&r->json, token, r->err);
     }
     CUZK_TRY(grow(r, &list, &view->n_residents, sizeof *view->residents, &item));
@@ -341,6 +337,12 @@ static cuzk_status on_member(struct reader *r, void *out, const char *key,
     cuzk_status_view *view = out;
     if (strcmp(key, "uptime_secs") == 0) {
         return take_number(r, &view->uptime, token);
+    }
+    if (strcmp(key, "pipelines_left_out") == 0 || strcmp(key, "queued_left_out") == 0) {
+        uint64_t n = 0;
+        CUZK_TRY(take_count(r, &n, token));
+        view->n_left_out += n;
+        return CUZK_OK;
     }
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (strcmp(key, parts[i].key) == 0 && token->kind == parts[i].kind) {

@@ -7,7 +7,10 @@
 
 #include <stdint.h>
 
-enum { CUZK_STATUS_TEXT_MAX = 1 << 26 /* bytes of an answer of the HTTP port that are taken */ };
+enum {
+    CUZK_STATUS_TEXT_MAX = 1 << 26, /* bytes of an answer of the HTTP port that are taken */
+    CUZK_STATUS_ITEMS_MAX = 4096    /* jobs, workers, residents: each at most so many */
+};
 
 typedef struct {
     char *job_id, *kind;
@@ -41,6 +44,7 @@ typedef struct {
     uint64_t memory_total, memory_used;
     cuzk_status_job *jobs; /* in the order of the text: begun ones, queued ones */
     size_t n_jobs;
+    uint64_t n_left_out; /* further jobs, that the daemon or the reader leaves out */
     cuzk_status_worker *workers;
     size_t n_workers;
     cuzk_status_resident *residents;
@@ -48,6 +52,7 @@ typedef struct {
 } cuzk_status_view;
 
 /** Read the text of /status. Members that are not known are skipped. Texts are cut at 4,000 bytes.
+ *  Memory: less than the text and 2 MiB.
  *  view: all zero on failure; cuzk_status_view_clear. Errors: E_FORMAT, E_TRUNCATED with line and
  *  column; E_MEMORY. */
 cuzk_status cuzk_status_read(cuzk_status_view *view, const char *text, size_t n_bytes,
