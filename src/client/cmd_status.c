@@ -28,6 +28,39 @@ static void clear(struct look *l)
     free(l->http_text);
 }
 
+static bool has_ended(const cuzk_status_job *j)
+{
+    static const char *const ends[] = {"completed", "failed", "cancelled"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        if (strcmp(j->state, ends[i]) == 0) {
+            return true;
+        }
+    }
+    return j->n_partitions > 0 && j->n_done == j->n_partitions;
+}
+
+/* Running jobs as they are served, by priority and age; queued ones behind them, in the daemon's
+ * order; ended ones last, the latest first. */
+static int compare_jobs(const void *a, const void *b)
+{
+    const cuzk_status_job *x = a, *y = b;
+    bool x_ended = has_ended(x), y_ended = has_ended(y);
+    bool x_queued = strcmp(x->state, "queued") == 0, y_queued = strcmp(y->state, "queued") == 0;
+    if (x_ended != y_ended) {
+        return x_ended ? 1 : -1;
+    }
+    if (x_queued != y_queued) {
+        return x_queued ? 1 : -1;
+    }
+    if (!x_ended && !x_queued && x->priority != y->priority) {
+        return x->priority > y->priority ? -1 : 1;
+    }
+    if (!x_ended && !x_queued && x->age != y->age) {
+        return x->age > y->age ? -1 : 1;
+    }
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
 static bool take_look(struct look *l, cuzk_session *session)
 {
     memset(l, 0, sizeof *l);
@@ -44,6 +77,9 @@ static bool take_look(struct look *l, cuzk_session *session)
         l->has_http =
             cuzk_status_fetch(&l->http, &l->http_text, session->status_address, &err) == CUZK_OK;
         snprintf(l->http_error, sizeof l->http_error, "%s", err.text);
+        if (l->http.n_jobs > 0) {
+            qsort(l->http.jobs, l->http.n_jobs, sizeof *l->http.jobs, compare_jobs);
+        }
     }
     return true;
 }
@@ -147,17 +183,6 @@ static const char *priority_name(unsigned priority)
 {
     static const char *const names[] = {"", "low", "normal", "high", "critical"};
     return priority < sizeof names / sizeof names[0] ? names[priority] : "?";
-}
-
-static bool has_ended(const cuzk_status_job *j)
-{
-    static const char *const ends[] = {"completed", "failed", "cancelled"};
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        if (strcmp(j->state, ends[i]) == 0) {
-            return true;
-        }
-    }
-    return j->n_partitions > 0 && j->n_done == j->n_partitions;
 }
 
 static void print_job(const cuzk_status_job *j)

@@ -65,8 +65,10 @@ cuzk_status cuzk_locate(char *address, char *status, size_t n_bytes,
                         const cuzk_locate_sources *sources, cuzk_error *err)
 {
     const char *given = sources->connect != NULL ? sources->connect : environment("CUZK_LISTEN");
-    const char *http =
-        sources->status != NULL ? sources->status : environment("CUZK_STATUS_LISTEN");
+    const char *http = sources->status;
+    if (http == NULL && sources->connect == NULL) {
+        http = environment("CUZK_STATUS_LISTEN"); /* else it may be another daemon's */
+    }
     status[0] = '\0';
     if (given != NULL) {
         CUZK_TRY(put(address, n_bytes, given, err));

@@ -14,9 +14,9 @@ typedef struct {
  *
  *  address: what is given, else the environment's CUZK_LISTEN, else the first of daemon.listen in
  *  the configuration, whose defaults hold where there is none; a wildcard becomes loopback.
- *  status: what is given, else CUZK_STATUS_LISTEN, else the configuration's, unless the daemon was
- *  named in another way than the configuration; "": none. n_bytes: room for each.
- *  Errors: E_ARGUMENT, E_FILE: a configuration that cannot be read. */
+ *  status: what is given; else CUZK_STATUS_LISTEN, unless the daemon was named on the command line;
+ *  else the configuration's, if the daemon's address came from there; "": none. n_bytes: room for
+ * each. Errors: E_ARGUMENT, E_FILE: a configuration that cannot be read. */
 cuzk_status cuzk_locate(char *address, char *status, size_t n_bytes,
                         const cuzk_locate_sources *sources, cuzk_error *err) CUZK_WARN_UNUSED;
 

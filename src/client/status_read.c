@@ -206,6 +206,7 @@ static cuzk_status on_job(struct reader *r, void *out, const char *key,
     view->jobs = list;
     cuzk_status_job *job = item;
     job->age = job->started = -1;
+    job->place = view->n_jobs - 1;
     return read_object(r, job, on_job_member);
 }
 

@@ -17,6 +17,7 @@ typedef struct {
     char *state;         /* "queued", "running", "completed", "failed", "cancelled"; "": not told */
     unsigned priority;   /* of the wire; 0: not told */
     double age, started; /* seconds ago; negative: not yet, or not told */
+    size_t place;        /* in the text */
     unsigned n_partitions, n_done;
     /* by partition: '.' pending, 'w' witness, 'r' ready for a device, 'd' on a device, '#' done,
      * '!' failed; "" where they are not told */

@@ -10,6 +10,9 @@ sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "
 import harness
 from harness import Skip, TOP
 
+for name in ("CUZK_LISTEN", "CUZK_STATUS_LISTEN"):
+    os.environ.pop(name, None)
+
 try:
     import grpc
 except ImportError:

@@ -6,6 +6,9 @@ sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "
 import harness
 from harness import read
 
+for name in ("CUZK_LISTEN", "CUZK_STATUS_LISTEN"):
+    os.environ.pop(name, None)
+
 
 class Daemon:
     """with Daemon(cuzk) as d: the daemon on a Unix socket and an HTTP port of its own choice."""

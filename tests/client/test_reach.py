@@ -116,6 +116,11 @@ def test_address_of_the_configuration(cuzk):
         assert cuzk.ok("metrics", env={"CUZK_LISTEN": "127.0.0.1:%d" % d.port}).out == "a 1\n"
         assert cuzk.ok("metrics", env={"CUZK_DAEMON_LISTEN": '127.0.0.1:%d' % d.port}).out == "a 1\n"
         cuzk.fails(1, "there is no such socket", "metrics", "--config", config, "--connect", unix(cuzk))
+        # the HTTP port of another daemon is not mixed in
+        d.answers["GetStatus"] = messages()[0].GetStatusResponse()
+        env = {"CUZK_STATUS_LISTEN": "127.0.0.1:1", "CUZK_LISTEN": "127.0.0.1:%d" % d.port}
+        assert "127.0.0.1:1:" in cuzk.ok("status", env=env).out
+        assert "127.0.0.1:1:" not in cuzk.ok("status", "--connect", env["CUZK_LISTEN"], env=env).out
         bad = cuzk.write("bad.toml", "[daemon]\nlisten = 3\n")
         cuzk.fails(2, ["looking for the daemon's address", "bad.toml"], "metrics", "--config", bad)
 
