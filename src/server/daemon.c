@@ -127,11 +127,7 @@ static cuzk_status open_journal(cuzk_daemon *d, cuzk_error *err)
                               .keep_bytes = d->config->journal_keep_bytes,
                               .fault = cuzk_faults_journal};
     cuzk_journal_report report;
-    cuzk_status status = cuzk_journal_open(&d->journal, &report, &o, err);
-    if (status != CUZK_OK) {
-        cuzk_error_prefix(err, "journal \"%.400s\"", path);
-        return status;
-    }
+    CUZK_TRY(cuzk_journal_open(&d->journal, &report, &o, err));
     if (report.was_damaged) {
         CUZK_LOG(d->log, CUZK_LOG_ERROR, "the journal was damaged; what it still gave is kept",
                  CUZK_LOG_S("path", path), CUZK_LOG_S("set_aside", report.set_aside),
@@ -194,6 +190,11 @@ static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
     CUZK_TRY(cuzk_config_budget(&o.budget_bytes, limited_by, c, "", err));
     CUZK_LOG(d->log, CUZK_LOG_INFO, "memory budget", CUZK_LOG_U("bytes", o.budget_bytes),
              CUZK_LOG_S("by", limited_by));
+    uint64_t limit;
+    if (cuzk_memory_limit(&limit, limited_by, "", NULL) == CUZK_OK && o.budget_bytes > limit) {
+        CUZK_LOG(d->log, CUZK_LOG_WARN, "memory budget is more than this process may use",
+                 CUZK_LOG_U("bytes", limit), CUZK_LOG_S("by", limited_by));
+    }
     return cuzk_engine_create(&d->server.engine, &o, err);
 }
 
@@ -263,7 +264,12 @@ cuzk_status cuzk_daemon_open(cuzk_daemon *d, cuzk_error *err)
     cuzk_timeline_set(d->timeline, d->config->logging_timeline);
     CUZK_TRY(open_engine(d, err));
     /* clients are heard before anything large is loaded */
-    CUZK_TRY(cuzk_rpc_start(&d->rpc, &d->server, err));
+    cuzk_status status = cuzk_rpc_start(&d->rpc, &d->server, err);
+    if (status != CUZK_OK) {
+        CUZK_LOG(d->log, CUZK_LOG_INFO, "another place can be named, such as",
+                 CUZK_LOG_S("flags", "--listen 127.0.0.1:9820"));
+        return status;
+    }
     atomic_store_explicit(&d->server.rpc, d->rpc, memory_order_release);
     open_http(d);
     return cuzk_preload_start(&d->preload, &d->server, &d->config->srs_preload, err);

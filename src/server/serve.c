@@ -272,6 +272,28 @@ static void open_streams(void)
     }
 }
 
+/* A file that is shortened while it is mapped: nothing can go on, but the reason can be told. */
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)context;
+    static const char shortened[] =
+        "cuzk serve: a file that is in use (parameters or a compiled circuit) was shortened or "
+        "cannot be read: the daemon ends; its jobs are in the journal\n";
+    if (info->si_code == BUS_ADRERR) {
+        ssize_t n = write(STDERR_FILENO, shortened, sizeof shortened - 1);
+        (void)n; /* there is nobody left to tell */
+        _exit(EXIT_FAILED);
+    }
+    signal(SIGBUS, SIG_DFL); /* the instruction is run again, and ends the process */
+}
+
+static void watch_mapped_files(void)
+{
+    struct sigaction action = {.sa_sigaction = on_bus_error, .sa_flags = SA_SIGINFO};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGBUS, &action, NULL);
+}
+
 static void raise_limits(void)
 {
     struct rlimit limit;
@@ -296,6 +318,7 @@ static int serve(cuzk_daemon *d, const cuzk_options *options)
     int event_fd = eventfd(0, EFD_CLOEXEC);
     d->server.n_listen_fds = cuzk_systemd_listen_fds(d->listen_fds);
     raise_limits();
+    watch_mapped_files();
     cuzk_error err = {0};
     if (signal_fd < 0 || event_fd < 0) {
         CUZK_LOG(d->log, CUZK_LOG_ERROR, "the daemon does not start",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """A daemon for a test: started on a socket of its own, its log read, ended."""
-import http.client, json, os, re, signal, subprocess, sys, time
+import fcntl, http.client, json, os, re, signal, subprocess, sys, time
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")]
 import harness
@@ -11,6 +11,16 @@ def clean_environment(**more):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("CUZK_", "NOTIFY_", "LISTEN_", "WATCHDOG_"))}
     env.update(more)
     return env
+
+
+def winning_params(cuzk):
+    """Folder of test parameters for winning-2k, kept between runs."""
+    folder = os.path.join(cuzk.build, "server-params")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        cuzk.ok("params", "setup", "winning", "2KiB", "--folder", folder, limit=600)
+    return folder
 
 
 class Serving:

@@ -2,7 +2,7 @@
 """The real daemon: configuration, HTTP port, signals, what systemd says and hears."""
 import json, os, re, signal, socket, subprocess, threading, time
 
-from serving import Serving, clean_environment
+from serving import Serving, clean_environment, winning_params
 import harness
 
 
@@ -224,7 +224,9 @@ def test_preload_and_readiness(cuzk):
         assert d.get("/healthz")[0] == 200 and d.status()["ready"] is False
         assert 'cuzk_ready 0' in d.get("/metrics")[2].decode()
         d.kill(signal.SIGHUP)
-        cuzk.ok("params", "setup", "winning", "2KiB", "--folder", params)
+        made = winning_params(cuzk)
+        for name in os.listdir(made):
+            os.symlink(os.path.join(made, name), os.path.join(params, name))
         d.kill(signal.SIGHUP)  # does not wait for the next try
         d.wait_for('"ready"')
         assert d.get("/readyz")[0] == 200
@@ -277,6 +279,34 @@ def test_socket_activation(cuzk):
             r = cuzk("status", "--connect", "unix://" + path)
             assert r.code == 0 and "up" in r.out, r
         assert os.path.exists(path)
+
+
+def test_budget(cuzk):
+    """A budget that the machine does not have is warned about."""
+    with Serving(cuzk, "--set", "memory.total_budget=60TiB") as d:
+        assert "memory budget is more than this process may use" in d.log(), d.log()
+        assert d.status()["memory"]["total_bytes"] == 60 << 40
+    with Serving(cuzk) as d:
+        total = int(re.search(r"MemTotal: +(\d+)", harness.read("/proc/meminfo").decode()).group(1)) * 1024
+        assert 0 < d.status()["memory"]["total_bytes"] < total, d.log()
+
+
+def test_mapped_file_shortened(cuzk):
+    """A compiled circuit that shrinks under the daemon ends it with a reason, not with a bare SIGBUS."""
+    circuits = cuzk.path("circuits")
+    os.mkdir(circuits)
+    cuzk.ok("gen-vanilla", "winning", "w.json", "--sector-size", "2KiB", "--request", "req.json")
+    flags = ["--set", "srs.param_cache=" + winning_params(cuzk), "--set", "srs.allow_test_keys=true",
+             "--set", "srs.circuit_cache=" + circuits, "--set", "srs.preload=winning-2k"]
+    with Serving(cuzk, *flags) as d:
+        d.wait_for('"ready"')
+        shapes = [n for n in os.listdir(circuits) if n.endswith(".shape")]
+        assert len(shapes) == 1, os.listdir(circuits)
+        os.truncate(os.path.join(circuits, shapes[0]), 0)
+        r = cuzk("submit", "winning", "w.json", "--request", "req.json", "--wait", "--out", "p.bin", "--connect",
+                 "unix://" + d.socket)
+        assert r.code == 1, r
+        assert d.wait() == 1 and "was shortened or cannot be read" in d.log(), d.log()
 
 
 def test_closed_streams(cuzk):
