@@ -57,29 +57,35 @@ static cuzk_status open_params(const cuzk_ctx *ctx, cuzk_key *key, const cuzk_ke
                                      err);
 }
 
+/* The caller's options, checked before any file is opened. */
+static cuzk_status take_options(cuzk_key_options *out, const cuzk_key_options *options,
+                                cuzk_error *err)
+{
+    *out = (cuzk_key_options)CUZK_KEY_OPTIONS_INIT;
+    CUZK_TRY(cuzk_api_options(out, sizeof *out, options, "cuzk_key_options", err));
+    return cuzk_api_device_check(out->device, err);
+}
+
 /* Take over *input and open what it holds; *input belongs to the key afterwards, or is closed. */
 static cuzk_status open_key(const cuzk_ctx *ctx, cuzk_key **key, cuzk_input *input,
                             const char *path, const cuzk_key_options *options, cuzk_error *err)
 {
-    cuzk_key_options o = CUZK_KEY_OPTIONS_INIT;
-    cuzk_status status = cuzk_api_options(&o, sizeof o, options, "cuzk_key_options", err);
-    status = status != CUZK_OK ? status : cuzk_api_device_check(o.device, err);
-    cuzk_key *made = status == CUZK_OK ? calloc(1, sizeof *made) : NULL;
+    cuzk_status status;
+    cuzk_key *made = calloc(1, sizeof *made);
     if (made == NULL) {
         cuzk_input_close(input);
-        return status != CUZK_OK ? status
-                                 : CUZK_FAIL(err, CUZK_E_MEMORY, "opening a key: out of memory");
+        return CUZK_FAIL(err, CUZK_E_MEMORY, "opening a key: out of memory");
     }
     made->input = *input;
     made->path = path != NULL ? strdup(path) : NULL; /* without it messages say less */
     cuzk_format format = cuzk_format_detect(input->data, input->size);
     if (format == CUZK_FORMAT_PARAMS || format == CUZK_FORMAT_BELLPERSON) {
-        status = open_params(ctx, made, &o, err);
+        status = open_params(ctx, made, options, err);
     } else {
-        status = open_zkey(ctx, made, &o, err);
+        status = open_zkey(ctx, made, options, err);
     }
     if (status == CUZK_OK) {
-        status = cuzk_api_device_open(&made->device, o.device, made->prover, err);
+        status = cuzk_api_device_open(&made->device, options->device, made->prover, err);
     }
     if (status != CUZK_OK) {
         cuzk_key_close(made);
@@ -96,9 +102,11 @@ cuzk_status cuzk_key_open_file(const cuzk_ctx *ctx, cuzk_key **key, const char *
     CUZK_API_NOT_NULL(err, ctx);
     CUZK_API_NOT_NULL(err, key);
     CUZK_API_NOT_NULL(err, path);
+    cuzk_key_options o;
     cuzk_input input;
+    CUZK_TRY(take_options(&o, options, err));
     CUZK_TRY(cuzk_input_open_file(&input, path, err));
-    cuzk_status status = open_key(ctx, key, &input, path, options, err);
+    cuzk_status status = open_key(ctx, key, &input, path, &o, err);
     cuzk_error_prefix(err, "reading key \"%s\"", path);
     return status;
 }
@@ -110,9 +118,11 @@ cuzk_status cuzk_key_open(const cuzk_ctx *ctx, cuzk_key **key, const void *data,
     CUZK_API_NOT_NULL(err, ctx);
     CUZK_API_NOT_NULL(err, key);
     CUZK_API_NOT_NULL(err, data);
+    cuzk_key_options o;
     cuzk_input input;
+    CUZK_TRY(take_options(&o, options, err));
     CUZK_TRY(cuzk_input_open(&input, data, n_bytes, err));
-    cuzk_status status = open_key(ctx, key, &input, NULL, options, err);
+    cuzk_status status = open_key(ctx, key, &input, NULL, &o, err);
     cuzk_error_prefix(err, "reading the key");
     return status;
 }

@@ -163,26 +163,34 @@ cuzk_status cuzk_api_make_keys(const cuzk_ctx *ctx, const cuzk_shape *shape,
     return run(&s);
 }
 
-static cuzk_status setup_file(const cuzk_ctx *ctx, const cuzk_input *r1cs,
-                              const cuzk_setup_options *options, const cuzk_trapdoor *trapdoor,
-                              cuzk_error *err)
+/* The caller's options, checked before any file is opened. */
+static cuzk_status take_options(cuzk_setup_options *out, const cuzk_setup_options *options,
+                                bool is_test_key, cuzk_error *err)
 {
-    cuzk_setup_options o = CUZK_SETUP_OPTIONS_INIT;
-    CUZK_TRY(cuzk_api_options(&o, sizeof o, options, "cuzk_setup_options", err));
-    const char *const paths[] = {o.zkey_path, o.vkey_json_path, o.params_path, o.vk_path};
+    *out = (cuzk_setup_options)CUZK_SETUP_OPTIONS_INIT;
+    CUZK_TRY(cuzk_api_options(out, sizeof *out, options, "cuzk_setup_options", err));
+    const char *const paths[] = {out->zkey_path, out->vkey_json_path, out->params_path,
+                                 out->vk_path};
     bool any = false;
     for (int i = 0; i < OUT_COUNT; i++) {
         any = any || paths[i] != NULL;
-        CUZK_FAIL_IF(trapdoor != NULL && paths[i] != NULL && !cuzk_test_key_file_name(paths[i]),
-                     err, CUZK_E_ARGUMENT,
+        CUZK_FAIL_IF(is_test_key && paths[i] != NULL && !cuzk_test_key_file_name(paths[i]), err,
+                     CUZK_E_ARGUMENT,
                      "a key from a given trapdoor is a test key and its file must say so: \"%s\" "
                      "does not end in .test.EXTENSION",
                      paths[i]);
     }
     CUZK_FAIL_IF(!any, err, CUZK_E_ARGUMENT, "no output is named");
+    return CUZK_OK;
+}
+
+static cuzk_status setup_file(const cuzk_ctx *ctx, const cuzk_input *r1cs,
+                              const cuzk_setup_options *options, const cuzk_trapdoor *trapdoor,
+                              cuzk_error *err)
+{
     cuzk_shape *shape = NULL;
     CUZK_TRY(cuzk_api_shape(&shape, r1cs, err));
-    cuzk_status status = cuzk_api_make_keys(ctx, shape, &o, trapdoor, trapdoor != NULL, err);
+    cuzk_status status = cuzk_api_make_keys(ctx, shape, options, trapdoor, trapdoor != NULL, err);
     cuzk_shape_destroy(shape);
     return status;
 }
@@ -193,9 +201,11 @@ cuzk_status cuzk_setup_file(const cuzk_ctx *ctx, const char *r1cs_path,
     cuzk_error_clear(err);
     CUZK_API_NOT_NULL(err, ctx);
     CUZK_API_NOT_NULL(err, r1cs_path);
+    cuzk_setup_options o;
     cuzk_input r1cs;
+    CUZK_TRY(take_options(&o, options, false, err));
     CUZK_TRY(cuzk_input_open_file(&r1cs, r1cs_path, err));
-    cuzk_status status = setup_file(ctx, &r1cs, options, NULL, err);
+    cuzk_status status = setup_file(ctx, &r1cs, &o, NULL, err);
     cuzk_input_close(&r1cs);
     if (status != CUZK_E_ARGUMENT && status != CUZK_E_FILE && status != CUZK_E_CANCELLED) {
         cuzk_error_prefix(err, "circuit \"%s\"", r1cs_path);
@@ -275,7 +285,9 @@ cuzk_status cuzk_setup_file_with_test_trapdoor(const cuzk_ctx *ctx, const char *
     CUZK_API_NOT_NULL(err, ctx);
     CUZK_API_NOT_NULL(err, r1cs_path);
     CUZK_API_NOT_NULL(err, trapdoor);
+    cuzk_setup_options o;
     cuzk_input r1cs;
+    CUZK_TRY(take_options(&o, options, true, err));
     CUZK_TRY(cuzk_input_open_file(&r1cs, r1cs_path, err));
     cuzk_r1cs file;
     cuzk_trapdoor values;
@@ -285,7 +297,7 @@ cuzk_status cuzk_setup_file_with_test_trapdoor(const cuzk_ctx *ctx, const char *
         status = cuzk_api_read_trapdoor(&values, file.curve, trapdoor, trapdoor_bytes, err);
     }
     if (status == CUZK_OK) {
-        status = setup_file(ctx, &r1cs, options, &values, err);
+        status = setup_file(ctx, &r1cs, &o, &values, err);
     }
     cuzk_wipe(&values, sizeof values);
     cuzk_input_close(&r1cs);
