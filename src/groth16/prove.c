@@ -36,6 +36,7 @@ struct cuzk_proving {
     cuzk_jac h;
     cuzk_prove_times times;
     uint64_t stage_began_ns;
+    double part_from, part_to; /* of the whole: what runs reports between them */
 };
 
 /* ---- stages ---------------------------------------------------------------------------------- */
@@ -54,6 +55,25 @@ static cuzk_status begin_stage(cuzk_proving *g, const char *name, unsigned perce
     end_stage(g);
     g->times.stages[g->times.n_stages++].name = name;
     return cuzk_report_progress(g->params.reporter, name, percent, 100, g->err);
+}
+
+/* Progress of a part as that of the whole, under the name of its stage. */
+static bool report_part(void *ctx, const char *stage, double done)
+{
+    const cuzk_proving *g = ctx;
+    const cuzk_reporter *to = g->params.reporter;
+    (void)stage;
+    return to->report(to->ctx, g->times.stages[g->times.n_stages - 1].name,
+                      g->part_from + done * (g->part_to - g->part_from));
+}
+
+/* A reporter for what takes the whole from one share to another. */
+static cuzk_reporter part_reporter(cuzk_proving *g, double from_percent, double to_percent)
+{
+    g->part_from = from_percent / 100;
+    g->part_to = to_percent / 100;
+    bool tell = g->params.reporter != NULL && g->params.reporter->report != NULL;
+    return (cuzk_reporter){tell ? report_part : NULL, g};
 }
 
 static void drop(const cuzk_proving *g, const void *data, uint64_t n_bytes)
@@ -186,6 +206,8 @@ static cuzk_status h_sum(cuzk_proving *g)
     struct late_points points = {0};
     CUZK_TRY(begin_stage(g, "H", AT_H));
     cuzk_status status = decode_late(g, CUZK_PARAMS_H, &points, &query.bases);
+    cuzk_reporter reporter = part_reporter(g, AT_H, AT_QUERIES);
+    params.reporter = &reporter;
     if (status == CUZK_OK) {
         status = cuzk_msm(p->curve, &params, g->ws + vector, g->ws_bytes - vector, g->pool, g->err);
     }
@@ -214,9 +236,13 @@ static cuzk_status set_sums(cuzk_proving *g, unsigned i)
                 decode_late(g, arrays[k], &points[k], &g->sets[i].queries[p->place[k].query].bases);
         }
     }
+    double each = (double)(AT_END - AT_QUERIES) / p->n_sets;
+    cuzk_reporter reporter = part_reporter(g, AT_QUERIES + i * each, AT_QUERIES + (i + 1) * each);
+    g->sets[i].reporter = &reporter;
     if (status == CUZK_OK) {
         status = cuzk_query_sums(&g->sets[i], g->w, g->ws, g->ws_bytes, g->pool, g->err);
     }
+    g->sets[i].reporter = NULL;
     for (int k = 0; k < CUZK_QUERY_COUNT; k++) {
         cuzk_pages_free(points[k].data, points[k].n_bytes);
     }

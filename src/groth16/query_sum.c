@@ -211,7 +211,8 @@ cuzk_status cuzk_query_sums(cuzk_query_set *set, const cuzk_witness *w, void *ws
                               .base_index = s.index,
                               .n = s.n_scalars,
                               .queries = set->queries,
-                              .n_queries = set->n_queries};
+                              .n_queries = set->n_queries,
+                              .reporter = set->reporter};
     CUZK_TRY(cuzk_msm(w->curve, &params, inner, l.inner_bytes, pool, err));
     for (size_t i = 0; i < set->n_queries; i++) {
         cuzk_msm_query *q = &set->queries[i];

@@ -19,6 +19,7 @@ typedef struct {
     bool compact;            /* needs a support; `first` of the queries is then 0 */
     cuzk_msm_query queries[CUZK_QUERIES_MAX]; /* sum: out */
     size_t n_queries;
+    const cuzk_reporter *reporter; /* of cuzk_query_sums; may be NULL */
 } cuzk_query_set;
 
 /* The values of a set after selection, in the forms that cuzk_bit_sum and cuzk_msm take. Indices

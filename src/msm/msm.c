@@ -460,6 +460,7 @@ cuzk_status cuzk_msm(const cuzk_curve *curve, cuzk_msm_params *params, void *ws,
     }
     for (size_t i = 0; i < params->n;) {
         size_t end = tile_end(params, i);
+        CUZK_TRY(cuzk_report_progress(params->reporter, "sums", i, params->n, err));
         tile t = {.curve = curve, .pool = pool, .queries = params->queries, .n = end - i, .ws = ws};
         t.scalars = (const uint8_t *)params->scalars + 32 * i;
         t.base_index = params->base_index != NULL ? params->base_index + i : NULL;

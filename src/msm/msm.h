@@ -9,6 +9,7 @@
 #define CUZK_MSM_MSM_H
 
 #include "base/pool.h"
+#include "base/progress.h"
 #include "curve/curve.h"
 
 /* One array of bases to be summed with the shared scalars of a cuzk_msm call.
@@ -29,6 +30,8 @@ typedef struct {
     cuzk_msm_query *queries; /* all use the same digits: sorted once */
     size_t n_queries;
     unsigned window_bits; /* 0: from the cost model; else 2 … 16, for tests and tuning */
+    /* Told how much is through, every 2^22 scalars; may be NULL. */
+    const cuzk_reporter *reporter;
 } cuzk_msm_params;
 
 /** Bytes of workspace that cuzk_msm needs with this pool. Pure; does not read scalars or bases.
@@ -42,8 +45,8 @@ size_t cuzk_msm_workspace_bytes(const cuzk_curve *curve, const cuzk_msm_params *
  *  The sort by buckets is shared by the queries; scalars that are zero cost next to nothing, small
  *  ones (and small negative ones) only the windows that they reach.
  *  ws: cuzk_msm_workspace_bytes bytes, 64-byte aligned, borrowed for the call; huge pages help.
- *  Errors: E_ARGUMENT (window_bits out of range), E_SHORT_BUFFER. n = 0 gives infinity.
- *  Threads: the pool's; inputs are only read. */
+ *  Errors: E_ARGUMENT (window_bits out of range), E_SHORT_BUFFER, E_CANCELLED. n = 0 gives
+ * infinity. Threads: the pool's; inputs are only read. */
 cuzk_status cuzk_msm(const cuzk_curve *curve, cuzk_msm_params *params, void *ws, size_t ws_bytes,
                      cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
 

@@ -322,6 +322,47 @@ static int destroy_pools(void **state)
     return 0;
 }
 
+/* Reports come with each tile; one that says no ends the sum. Scalars are zero and bases untouched:
+ * no memory is behind them. */
+typedef struct {
+    unsigned n, stop_at;
+    double last;
+} reports;
+
+static bool on_report(void *ctx, const char *stage, double done)
+{
+    reports *r = ctx;
+    (void)stage;
+    assert_true(done >= r->last && done < 1);
+    r->last = done;
+    return ++r->n != r->stop_at;
+}
+
+static void test_reports(void **state)
+{
+    (void)state;
+    enum { TILE = 1 << 22 };
+    const cuzk_curve *curve = cuzk_curve_get(CUZK_CURVE_BN254);
+    size_t n = 2 * TILE + 1;
+    uint8_t *scalars = calloc(n, 32), *bases = calloc(n, curve->g[CUZK_G1].affine_bytes);
+    cuzk_msm_query query = {.group = CUZK_G1, .bases = bases};
+    for (unsigned stop_at = 0; stop_at <= 3; stop_at++) {
+        reports r = {.stop_at = stop_at};
+        cuzk_reporter reporter = {on_report, &r};
+        cuzk_msm_params params = {
+            .scalars = scalars, .n = n, .queries = &query, .n_queries = 1, .reporter = &reporter};
+        size_t ws_bytes = cuzk_msm_workspace_bytes(curve, &params, pools[1]);
+        void *ws = aligned_alloc(64, (ws_bytes + 63) / 64 * 64);
+        cuzk_error err = {0};
+        assert_int_equal(cuzk_msm(curve, &params, ws, ws_bytes, pools[1], &err),
+                         stop_at == 0 ? CUZK_OK : CUZK_E_CANCELLED);
+        assert_int_equal(r.n, stop_at == 0 ? 3 : stop_at);
+        free(ws);
+    }
+    free(scalars);
+    free(bases);
+}
+
 int main(void)
 {
     int skip = msm_test_begin();
@@ -334,6 +375,7 @@ int main(void)
         cmocka_unit_test(test_every_length),  cmocka_unit_test(test_powers_of_two),
         cmocka_unit_test(test_special_bases), cmocka_unit_test(test_small_scalars),
         cmocka_unit_test(test_threads),       cmocka_unit_test(test_queries),
+        cmocka_unit_test(test_reports),
     };
     return cmocka_run_group_tests(tests, make_pools, destroy_pools);
 }
