@@ -191,7 +191,8 @@ bool cuzk_client_next(cuzk_client *client, cuzk_client_answer *answer, uint64_t 
         unpack(answer, client, c);
     } else {
         char *text = grpc_slice_to_c_string(c->details);
-        cuzk_client_explain(&answer->error, client, c->method, c->code, text);
+        answer->is_unreachable =
+            cuzk_client_explain(&answer->error, client, c->method, c->code, text);
         gpr_free(text);
     }
     if (c->previous != NULL) {

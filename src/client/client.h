@@ -76,7 +76,8 @@ typedef struct {
     cuzk_error error; /* status: E_UNAVAILABLE: nobody answers there, or the daemon takes no work;
                          E_DEADLINE; E_CANCELLED; E_FORMAT for INVALID_ARGUMENT, E_FILE for
                          FAILED_PRECONDITION and so on. The text names the address */
-    uint64_t wall_ns; /* from start to end */
+    bool is_unreachable; /* E_UNAVAILABLE: no connection could be made */
+    uint64_t wall_ns;    /* from start to end */
 } cuzk_client_answer;
 
 /** Wait for any call to end. False when none did within wait_ns, or when none is open. answer:

@@ -75,8 +75,10 @@ bool cuzk_session_call(cuzk_session *session, ProtobufCMessage **message, cuzk_c
 {
     cuzk_error_clear(&session->args->err);
     uint64_t limit = session->timeout_ns != 0 ? session->timeout_ns : default_ns;
-    return cuzk_client_call(session->client, message, method, request, limit, cuzk_cli_interrupted,
-                            &session->args->err) == CUZK_OK;
+    bool ok = cuzk_client_call(session->client, message, method, request, limit,
+                               cuzk_cli_interrupted, &session->args->err) == CUZK_OK;
+    session->was_connected = session->was_connected || ok;
+    return ok;
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */

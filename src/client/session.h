@@ -19,6 +19,7 @@ typedef struct {
     cuzk_cli_args *args;
     cuzk_client *client;
     uint64_t timeout_ns; /* --timeout; 0: none given */
+    bool was_connected;  /* the daemon has answered: it is worth looking for again */
     char address[CUZK_SESSION_ADDRESS_MAX];
     char status_address[CUZK_SESSION_ADDRESS_MAX]; /* of the HTTP port; "": not known */
 } cuzk_session;

@@ -82,6 +82,7 @@ static Cuzk__V1__AwaitProofResponse *await_once(struct waiting *w, uint64_t limi
         }
     }
     s->args->err = answer.error;
+    s->was_connected = s->was_connected || !answer.is_unreachable;
     return (Cuzk__V1__AwaitProofResponse *)answer.message;
 }
 
@@ -99,7 +100,8 @@ Cuzk__V1__AwaitProofResponse *cuzk_session_await(cuzk_session *session, const ch
         answer = await_once(&w, limit);
         bool is_over = session->timeout_ns != 0 && spent >= session->timeout_ns;
         if (answer != NULL || session->args->err.status != CUZK_E_UNAVAILABLE ||
-            retries == RETRIES_MAX || is_over || cuzk_cli_interrupted()) {
+            !session->was_connected || retries == RETRIES_MAX || is_over ||
+            cuzk_cli_interrupted()) {
             break;
         }
         cuzk_cli_progress(session->args, "of the job: the connection is lost, trying again", 0);

@@ -126,6 +126,39 @@ def test_a_witness_that_does_not_satisfy(cuzk):
         cuzk.fails(1, "circom: 4 of 4 jobs failed", "bench", "--server", "--jobs", "4", "--circom", "mul=" + path, *d.to)
 
 
+def winning(cuzk):
+    """Test parameters, made once for a build, and a Winning PoSt's vanilla proof; options of its request."""
+    folder = os.path.join(cuzk.build, "daemon-params")
+    cuzk.ok("params", "setup", "winning", "2KiB", "--folder", folder)
+    os.symlink(folder, cuzk.path("params"))
+    cuzk.ok("gen-vanilla", "winning", "w.json", "--sector-size", "2KiB", "--request", "w.req.json")
+    return ["w.json", "--request", "w.req.json"]
+
+
+def test_a_job_outlives_the_process_and_its_waiter_finds_it(cuzk):
+    job = winning(cuzk)
+    first = Daemon(cuzk).__enter__()
+    to = ["--connect", "unix:" + cuzk.path("sock")]
+    waiter = subprocess.Popen([cuzk.program, "prove", "winning", *job, *to, "--allow-test-key", "--request-id", "w"],
+                              cwd=cuzk.scratch, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=dict(os.environ, FIL_PROOFS_PARAMETER_CACHE=cuzk.path("params")))
+    while "job accepted" not in read(first.log).decode():
+        assert waiter.poll() is None, waiter.communicate()
+        time.sleep(0.005)
+    first.process.kill()
+    first.process.wait()
+    with Daemon(cuzk) as d:
+        out, err = waiter.communicate(timeout=60 * harness.SLOW)
+        assert waiter.returncode == 0 and b"job w: proved 1 partition" in out and b"verified here" in out, (out, err)
+        assert "w" in cuzk.ok("await", "w", "--json", *d.to).json()["job_id"]
+        env = {"FIL_PROOFS_PARAMETER_CACHE": cuzk.path("params")}
+        cuzk.ok("verify", "winning", "proof.bin", "--request", "w.req.json", "--allow-test-key", env=env)
+        # the same job again is answered from what is kept
+        proof = read(cuzk.path("proof.bin"))
+        cuzk.ok("submit", "winning", *job, *d.to, "--request-id", "w", "--wait")
+        assert read(cuzk.path("proof.bin")) == proof
+
+
 def test_status_residents_and_metrics(cuzk):
     wtns, _, _ = circuit(cuzk)
     with Daemon(cuzk) as d:

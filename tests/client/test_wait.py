@@ -90,6 +90,12 @@ def test_a_restarted_daemon_is_found_again(cuzk):
         assert second.of("AwaitProof")[0].job_id == "my-job"
 
 
+def test_nobody_is_not_waited_for(cuzk):
+    begin = time.monotonic()
+    cuzk.fails(1, "there is no such socket", "await", "my-job", "--connect", unix(cuzk))
+    assert time.monotonic() - begin < 0.9 * harness.SLOW
+
+
 def test_cancel_preload_evict(cuzk):
     proving, _ = messages()
     gone = (grpc.StatusCode.NOT_FOUND, "no circuit \"x\"; there are porep-32g") if grpc else None
