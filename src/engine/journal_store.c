@@ -208,6 +208,8 @@ static cuzk_status set_up_live(cuzk_store *store, cuzk_error *err)
 {
     bool is_new, has_log = false;
     CUZK_TRY(check_identity(store, &is_new, err));
+    CUZK_FAIL_IF(sqlite3_db_readonly(store->db, "main") != 0, err, CUZK_E_FORMAT,
+                 "header: it asks for a file format that no program writes");
     if (is_new) {
         CUZK_TRY(execute(store, new_file, err));
         CUZK_TRY(is_wal(store, &has_log, "PRAGMA journal_mode = WAL", err));
