@@ -93,7 +93,8 @@
     X(memory, eviction_min_idle, DURATION, 0, 7 * CUZK_DAY, "\"5m\"", NULL, RESTART,               \
       "Parameters are not evicted before nobody used them for so long, unless by a call.")          \
     X(memory, intake, SIZE, CUZK_MIB, CUZK_TIB, "\"auto\"", "auto", RESTART,                       \
-      "The part of the budget that requests and decoded inputs may take. auto: an eighth.")         \
+      "The part of the budget that requests and decoded inputs may take. auto: an eighth, but at\n"  \
+      "least 2GiB, or half of a budget that is too small for that.")                                \
     X(gpus, devices, LIST, 0, 16, "[]", NULL, RESTART,                                             \
       "Devices to prove on: ordinals of GPUs, or \"cpu\". Empty: all GPUs, or the CPU where\n"   \
       "there is none.")                                                                                   \

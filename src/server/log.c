@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Lines are made outside the lock and written with one write(2) each, so that lines of several
- * threads stay whole. The rate of a message is a bucket of tokens, found by the address of its
- * text; what a bucket refuses is counted and told by the next line that it lets pass. */
+/* Lines are made outside the locks and written one after the other. The rate of a message is a
+ * bucket of tokens, found by the address of its text; what a bucket refuses is counted and told by
+ * the next line that it lets pass.
+ *
+ * Whoever reads the log may stop reading: no thread of the daemon waits for that. A line is written
+ * only as long as poll(2) promises room (PIPE_BUF bytes of it in a pipe), otherwise it is lost and
+ * counted. */
 #include "server/log.h"
 
 #include "base/clock.h"
 #include "server/quote.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -33,6 +40,10 @@ struct cuzk_logger {
     uint64_t (*now)(void);
     pthread_mutex_t lock; /* guards buckets */
     bucket buckets[BUCKETS];
+    pthread_mutex_t write_lock; /* guards all below, and the order of lines; taken alone */
+    bool is_stuck;              /* the last line found no room */
+    bool is_cut;                /* and a part of it was written */
+    uint64_t n_lost;            /* lines since one that was written */
 };
 
 static const char *const level_names[] = {"error", "warn", "info", "debug"};
@@ -49,6 +60,11 @@ cuzk_status cuzk_logger_create(cuzk_logger **out, const cuzk_logger_options *opt
     cuzk_logger *log = calloc(1, sizeof *log);
     CUZK_FAIL_IF(log == NULL, err, CUZK_E_MEMORY, "out of memory");
     if (pthread_mutex_init(&log->lock, NULL) != 0) {
+        free(log);
+        return CUZK_FAIL(err, CUZK_E_MEMORY, "the log's lock cannot be made");
+    }
+    if (pthread_mutex_init(&log->write_lock, NULL) != 0) {
+        pthread_mutex_destroy(&log->lock);
         free(log);
         return CUZK_FAIL(err, CUZK_E_MEMORY, "the log's lock cannot be made");
     }
@@ -188,17 +204,50 @@ static void put_line(cuzk_text *out, const cuzk_logger *log, cuzk_log_level leve
     cuzk_text_put(out, json ? "}\n" : "\n");
 }
 
-/* A log that cannot be written is no reason to stop. */
-static void write_out(const cuzk_logger *log, const char *data, size_t n_bytes)
+/* Whether something can be written now; waits a moment, once. */
+static bool has_room(cuzk_logger *log)
 {
-    while (n_bytes > 0) {
-        ssize_t n = write(log->fd, data, n_bytes);
+    enum { PATIENCE_MS = 50 };
+    struct pollfd p = {log->fd, POLLOUT, 0};
+    int n = poll(&p, 1, log->is_stuck ? 0 : PATIENCE_MS);
+    log->is_stuck = n == 0;
+    return n > 0 && (p.revents & POLLOUT) != 0;
+}
+
+/* With write_lock: whether all was written. */
+static bool write_bytes(cuzk_logger *log, const char *data, size_t n_bytes)
+{
+    for (size_t done = 0; done < n_bytes;) {
+        size_t piece = n_bytes - done < PIPE_BUF ? n_bytes - done : PIPE_BUF;
+        ssize_t n = has_room(log) ? write(log->fd, data + done, piece) : -1;
         if (n <= 0) {
-            return;
+            log->is_cut = log->is_cut || done > 0;
+            return false;
         }
-        data += n;
-        n_bytes -= (size_t)n;
+        done += (size_t)n;
     }
+    return true;
+}
+
+static void write_out(cuzk_logger *log, const char *data, size_t n_bytes)
+{
+    pthread_mutex_lock(&log->write_lock);
+    if (log->is_cut && write_bytes(log, "\n", 1)) {
+        log->is_cut = false;
+    }
+    if (log->n_lost > 0 && has_room(log)) {
+        cuzk_text told = {0};
+        const cuzk_logger_field fields[CUZK_LOG_FIELDS_MAX] = {CUZK_LOG_U("n", log->n_lost)};
+        put_line(&told, log, CUZK_LOG_WARN, "lines of the log were lost", fields, 0);
+        if (!told.failed && write_bytes(log, told.data, told.size)) {
+            log->n_lost = 0;
+        }
+        cuzk_text_clear(&told);
+    }
+    if (!write_bytes(log, data, n_bytes)) {
+        log->n_lost++;
+    }
+    pthread_mutex_unlock(&log->write_lock);
 }
 
 void cuzk_logger_put(cuzk_logger *log, cuzk_log_level level, const char *message,
@@ -242,5 +291,6 @@ void cuzk_logger_destroy(cuzk_logger *log)
         }
     }
     pthread_mutex_destroy(&log->lock);
+    pthread_mutex_destroy(&log->write_lock);
     free(log);
 }

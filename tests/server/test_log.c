@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The log: escapes, forms, levels, rates, and many threads. */
+#include "base/clock.h"
 #include "server/log.h"
 
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -206,6 +208,54 @@ static void test_many_messages(void **state)
     done(log);
 }
 
+/* A reader that stops reading holds nobody up; lines that are written are whole, and what is lost
+ * is told when it reads again. */
+static void test_stuck_reader(void **state)
+{
+    (void)state;
+    int fds[2];
+    assert_int_equal(pipe(fds), 0);
+    cuzk_logger_options o = {.level = CUZK_LOG_INFO, .journald = true, .fd = fds[1]};
+    cuzk_logger *log;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_logger_create(&log, &o, &err), CUZK_OK);
+    static char filler[1500];
+    memset(filler, 'x', sizeof filler - 1);
+    uint64_t begin = cuzk_now_ns();
+    enum { MANY = 2000 };
+    for (unsigned i = 0; i < MANY; i++) {
+        CUZK_LOG(log, CUZK_LOG_INFO, "m", CUZK_LOG_U("n", i), CUZK_LOG_S("x", filler));
+    }
+    assert_true(cuzk_now_ns() - begin < 5000000000u);
+    static char data[1 << 17];
+    size_t n_lines = 0;
+    ssize_t n = read(fds[0], data, sizeof data - 1);
+    assert_true(n > 30000);
+    for (const char *p = data; p < data + n; p = strchr(p, '\n') + 1) {
+        assert_int_equal(strncmp(p, "<6>info \"m\" n=", 14), 0);
+        assert_int_equal(strtoul(p + 14, NULL, 10), n_lines++);
+        data[n] = 0;
+        if (strchr(p, '\n') == NULL) {
+            break; /* the one that found no room for its end */
+        }
+    }
+    CUZK_LOG(log, CUZK_LOG_INFO, "again");
+    n = read(fds[0], data, sizeof data - 1);
+    assert_true(n > 0);
+    data[n] = 0;
+    const char *told = strstr(data, "<4>warn \"lines of the log were lost\" n=");
+    assert_non_null(told);
+    unsigned long n_lost = strtoul(strstr(told, "n=") + 2, NULL, 10);
+    assert_non_null(strstr(told, "\n<6>info \"again\"\n"));
+    assert_true(n_lost + n_lines >= MANY && n_lost + n_lines <= MANY + 1);
+    /* a reader that has gone is no reason to stop either */
+    signal(SIGPIPE, SIG_IGN);
+    close(fds[0]);
+    CUZK_LOG(log, CUZK_LOG_INFO, "to nobody");
+    cuzk_logger_destroy(log);
+    close(fds[1]);
+}
+
 enum { THREADS = 4, LINES = 100 };
 
 static void *write_lines(void *user)
@@ -247,7 +297,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),         cmocka_unit_test(test_escapes),
         cmocka_unit_test(test_levels),        cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_many_messages), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_many_messages), cmocka_unit_test(test_stuck_reader),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

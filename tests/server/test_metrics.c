@@ -215,6 +215,42 @@ static void test_view(void **state)
     cuzk_metrics_destroy(m);
 }
 
+/* docs/metrics.md lists each family with its type and help, and no other. */
+static void test_manual(void **state)
+{
+    (void)state;
+    cuzk_metrics *m;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_metrics_create(&m, kinds, &err), CUZK_OK);
+    const char *text = metrics_text(m);
+    static char manual[1 << 16];
+    FILE *f = fopen("docs/metrics.md", "r");
+    assert_non_null(f);
+    manual[fread(manual, 1, sizeof manual - 1, f)] = 0;
+    fclose(f);
+    size_t n = 0, n_rows = 0;
+    for (const char *p = strstr(text, "# HELP "); p != NULL; p = strstr(p + 1, "# HELP "), n++) {
+        char name[128], type[32], row[1024];
+        const char *help = strchr(p + 7, ' ') + 1;
+        assert_int_equal(sscanf(p, "# HELP %127s", name), 1);
+        assert_int_equal(sscanf(strchr(p, '\n'), "\n# TYPE %*s %31s", type), 1);
+        snprintf(row, sizeof row, "\n| `%s` | %s | ", name, type);
+        const char *found = strstr(manual, row);
+        if (found == NULL) {
+            fail_msg("docs/metrics.md lacks %s", row);
+        }
+        snprintf(row, sizeof row, " | %.*s |\n", (int)strcspn(help, "\n"), help);
+        if (strstr(found, row) == NULL || strstr(found, row) > strchr(found + 1, '\n')) {
+            fail_msg("docs/metrics.md says something else of %s: expected%s", name, row);
+        }
+    }
+    for (const char *p = strstr(manual, "\n| `"); p != NULL; p = strstr(p + 1, "\n| `")) {
+        n_rows++;
+    }
+    assert_int_equal(n, n_rows);
+    cuzk_metrics_destroy(m);
+}
+
 /* The checker sees what is wrong. */
 static void test_checker(void **state)
 {
@@ -438,7 +474,7 @@ int main(void)
         cmocka_unit_test(test_checker),  cmocka_unit_test(test_metrics),
         cmocka_unit_test(test_view),     cmocka_unit_test(test_threads),
         cmocka_unit_test(test_status),   cmocka_unit_test(test_status_of_many),
-        cmocka_unit_test(test_timeline),
+        cmocka_unit_test(test_timeline), cmocka_unit_test(test_manual),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
