@@ -75,12 +75,30 @@ static cuzk_status resolve(char **out, const cuzk_circom_registry *r, const char
 
 cuzk_circom_facts cuzk_circom_facts_of(const cuzk_zkey *key, uint64_t n_bytes)
 {
-    return (cuzk_circom_facts){.curve = key->curve,
+    size_t g1 = key->curve->g[CUZK_G1].affine_bytes, g2 = key->curve->g[CUZK_G2].affine_bytes;
+    cuzk_circom_facts facts = {.curve = key->curve,
                                .n_constraints = cuzk_zkey_n_constraints(key),
                                .n_public = key->n_public,
                                .n_vars = key->n_vars,
                                .lg_domain = key->lg_domain,
                                .n_bytes = n_bytes};
+    cuzk_sha256 sha;
+    cuzk_sha256_init(&sha);
+    cuzk_sha256_update(&sha, &key->vk.alpha1, g1);
+    cuzk_sha256_update(&sha, &key->vk.beta1, g1);
+    cuzk_sha256_update(&sha, &key->vk.delta1, g1);
+    cuzk_sha256_update(&sha, &key->vk.beta2, g2);
+    cuzk_sha256_update(&sha, &key->vk.gamma2, g2);
+    cuzk_sha256_update(&sha, &key->vk.delta2, g2);
+    cuzk_sha256_final(&sha, facts.digest);
+    return facts;
+}
+
+bool cuzk_circom_facts_equal(const cuzk_circom_facts *a, const cuzk_circom_facts *b)
+{
+    return a->curve == b->curve && a->n_public == b->n_public && a->n_vars == b->n_vars &&
+           a->lg_domain == b->lg_domain && a->n_bytes == b->n_bytes &&
+           memcmp(a->digest, b->digest, sizeof a->digest) == 0;
 }
 
 static cuzk_status read_facts(cuzk_circom_facts *out, const cuzk_circom_registry *r,

@@ -5,6 +5,7 @@
 #define CUZK_WORK_CIRCOM_REGISTRY_H
 
 #include "api/api.h"
+#include "base/sha256.h"
 #include "work/circom_work.h"
 
 typedef struct cuzk_circom_registry cuzk_circom_registry;
@@ -15,6 +16,7 @@ typedef struct {
     uint32_t n_constraints, n_public, n_vars;
     unsigned lg_domain;
     uint64_t n_bytes;
+    uint8_t digest[CUZK_SHA256_BYTES]; /* of alpha … delta: each contribution changes delta */
 } cuzk_circom_facts;
 
 /** Make the registry of a folder, from its list. ctx: borrowed until destroy, for its log. folder:
@@ -44,5 +46,8 @@ cuzk_status cuzk_circom_registry_find(cuzk_circom_registry *registry, cuzk_circo
 
 /** What an opened key says. */
 cuzk_circom_facts cuzk_circom_facts_of(const cuzk_zkey *key, uint64_t n_bytes);
+
+/** Whether they are of the same key. */
+bool cuzk_circom_facts_equal(const cuzk_circom_facts *a, const cuzk_circom_facts *b);
 
 #endif

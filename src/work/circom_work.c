@@ -254,7 +254,8 @@ static cuzk_status read_file(cuzk_resident *resident, const char *path, uint64_t
     cuzk_status status = CUZK_OK;
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != expected_bytes) {
         status = CUZK_FAIL(err, CUZK_E_MISMATCH,
-                           "the file is not the one that was registered, which had %llu bytes",
+                           "the file is not the key that was registered, which had %llu bytes: "
+                           "register it anew to use it",
                            (unsigned long long)expected_bytes);
     }
     if (status == CUZK_OK) {
@@ -275,13 +276,11 @@ static cuzk_status open_key(cuzk_resident *resident, const cuzk_circom_work *wor
     CUZK_TRY(read_file(resident, path, facts->n_bytes, err));
     CUZK_TRY(cuzk_zkey_open(&key, resident->data, resident->n_bytes, err));
     CUZK_TRY(cuzk_api_test_key(key.is_test_key, work->allow_test_key, "key", err));
-    CUZK_FAIL_IF(key.curve != facts->curve || key.n_vars != facts->n_vars ||
-                     key.n_public != facts->n_public || key.lg_domain != facts->lg_domain,
-                 err, CUZK_E_MISMATCH,
-                 "the key is not the one that was registered: it is over %s for %u wires, %u of "
-                 "them public, the one registered over %s for %u, %u of them public",
-                 key.curve->snarkjs_name, key.n_vars, key.n_public, facts->curve->snarkjs_name,
-                 facts->n_vars, facts->n_public);
+    cuzk_circom_facts found = cuzk_circom_facts_of(&key, resident->n_bytes);
+    CUZK_FAIL_IF(!cuzk_circom_facts_equal(&found, facts), err, CUZK_E_MISMATCH,
+                 "the file is not the key that was registered; it is over %s for %u wires, %u of "
+                 "them public: register it anew to use it",
+                 key.curve->snarkjs_name, key.n_vars, key.n_public);
     return cuzk_prover_create_zkey(&resident->prover, &key, NULL, NULL, work->ctx->pool, err);
 }
 

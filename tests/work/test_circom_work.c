@@ -337,6 +337,27 @@ static void make_test_key(void)
     free(r1cs);
 }
 
+/* Put another point in the place of delta in G2 (gamma), which stands at the end of section 2. */
+static void spoil_delta(const char *path)
+{
+    enum { G1 = 64, G2 = 128 };
+    uint8_t head[4096];
+    FILE *file = fopen(path, "r+b");
+    size_t n = fread(head, 1, sizeof head, file), at = 12;
+    while (at + 12 < n && head[at] != 2) {
+        uint64_t size;
+        memcpy(&size, head + at + 4, sizeof size);
+        at += 12 + (size_t)size;
+    }
+    uint64_t size;
+    memcpy(&size, head + at + 4, sizeof size);
+    size_t end = at + 12 + (size_t)size; /* … gamma2 | delta1 | delta2 */
+    assert_true(end < n);
+    fseek(file, (long)(end - G2), SEEK_SET);
+    fwrite(head + end - G2 - G1 - G2, 1, G2, file);
+    fclose(file);
+}
+
 static void test_registry(void **state)
 {
     (void)state;
@@ -415,7 +436,17 @@ static void test_registry(void **state)
     put_file(folder, "2.zkey", "circom/bn254/range64/circuit.zkey");
     assert_fails(
         work->resident_load(work->user, &resident, &bytes, "circom:multiplier2", false, &err),
-        CUZK_E_MISMATCH, "is not the one that was registered");
+        CUZK_E_MISMATCH, "is not the key that was registered");
+    /* a key of the same circuit and size, with another delta; it is used once it is registered */
+    put_file(folder, "2.zkey", "circom/bn254/multiplier2/circuit.zkey");
+    spoil_delta(path);
+    assert_fails(
+        work->resident_load(work->user, &resident, &bytes, "circom:multiplier2", false, &err),
+        CUZK_E_MISMATCH, "register it anew");
+    assert_ok(cuzk_circom_register(circom, &was, NULL, "multiplier2", "2.zkey", &err));
+    assert_ok(
+        work->resident_load(work->user, &resident, &bytes, "circom:multiplier2", false, &err));
+    work->resident_close(work->user, resident);
     assert_int_equal(unlink(path), 0);
     assert_fails(work->resident_size(work->user, "circom:multiplier2", &bytes, &err), CUZK_E_FILE,
                  "No such file");
