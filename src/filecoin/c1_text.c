@@ -262,7 +262,7 @@ cuzk_status cuzk_c1_integer(cuzk_c1_text *text, uint64_t *out, uint64_t max, cuz
         if (digit > 9) {
             break;
         }
-        if (value > (max - digit) / 10) {
+        if (digit > max || value > (max - digit) / 10) {
             return cuzk_c1_fail(text, err, CUZK_E_FORMAT, "number above %" PRIu64, max);
         }
         value = 10 * value + digit;
@@ -358,26 +358,47 @@ cuzk_status cuzk_c1_string(cuzk_c1_text *text, char out[CUZK_C1_STRING_MAX], cuz
     return CUZK_OK;
 }
 
+/* Take the next byte if it is one of `bytes`. A number at the very end of the text cannot be inside
+ * of a value, so there is always a byte to look at. */
+static cuzk_status take_one_of(cuzk_c1_text *text, const char *bytes, bool *taken, cuzk_error *err)
+{
+    CUZK_TRY(look(text, err));
+    *taken = *text->p != 0 && strchr(bytes, *text->p) != NULL;
+    text->p += *taken;
+    return CUZK_OK;
+}
+
+/* One digit or more. */
+static cuzk_status skip_digits(cuzk_c1_text *text, cuzk_error *err)
+{
+    bool taken, any = false;
+    do {
+        CUZK_TRY(take_one_of(text, "0123456789", &taken, err));
+        any = any || taken;
+    } while (taken);
+    if (!any) {
+        return cuzk_c1_fail(text, err, CUZK_E_FORMAT, "byte 0x%02x, expected a value", *text->p);
+    }
+    return CUZK_OK;
+}
+
 /* A number of any form, without its value. */
 static cuzk_status skip_number(cuzk_c1_text *text, cuzk_error *err)
 {
-    bool any = false;
-    bool digit = false;
-    for (;;) {
-        CUZK_TRY(look(text, err)); /* a number at the very end of the text cannot be inside it */
-        uint8_t c = *text->p;
-        bool is_digit = c >= '0' && c <= '9';
-        bool sign = (c == '-' || c == '+') && !digit;
-        bool point = (c == '.' || c == 'e' || c == 'E') && digit;
-        if (!is_digit && !sign && !point) {
-            break;
-        }
-        digit = is_digit;
-        any = any || is_digit;
-        text->p++;
+    bool taken;
+    CUZK_TRY(take_one_of(text, "-", &taken, err));
+    CUZK_TRY(take_one_of(text, "0", &taken, err));
+    if (!taken) {
+        CUZK_TRY(skip_digits(text, err));
     }
-    if (!any || !digit) {
-        return cuzk_c1_fail(text, err, CUZK_E_FORMAT, "byte 0x%02x, expected a value", *text->p);
+    CUZK_TRY(take_one_of(text, ".", &taken, err));
+    if (taken) {
+        CUZK_TRY(skip_digits(text, err));
+    }
+    CUZK_TRY(take_one_of(text, "eE", &taken, err));
+    if (taken) {
+        CUZK_TRY(take_one_of(text, "+-", &taken, err));
+        CUZK_TRY(skip_digits(text, err));
     }
     return CUZK_OK;
 }

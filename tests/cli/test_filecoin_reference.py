@@ -72,6 +72,13 @@ def spoiled_porep(cuzk, c1, miner, sector, number):
     # what is hashed by nobody: the lists that the circuit computes again
     ignored = lambda where: "labeling_proofs" in where or "encoding_proof" in where
     places = [w for w in digests_in(c1) if not ignored(w)]
+    # an index that its place does not have: 8 children have no number 8, or 9
+    bad = copy.deepcopy(c1)
+    step = next(iter(bad["vanilla_proofs"].values()))[0][0]["comm_r_last_proof"]["data"]["Single"]["path"]["path"][0]
+    step["index"] += 8
+    refused(check_porep, bad, miner, sector, number, 64, 2)
+    r = cuzk("prove", "porep", cuzk.write_json("bad.json", bad), "--params", "none")
+    assert r.code == 1 and "number above 7" in r.err, r
     for where in random.sample(places, 4):
         bad = copy.deepcopy(c1)
         at = bad
