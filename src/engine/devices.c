@@ -25,7 +25,34 @@ static uint64_t bytes_on(const cuzk_unit *unit, unsigned device)
 
 static bool is_evictable(const cuzk_slot *slot, unsigned device, const cuzk_slot *keep)
 {
-    return slot != keep && slot->devices[device].is_loaded && slot->devices[device].n_users == 0;
+    return slot != keep && slot->state == CUZK_SLOT_READY && slot->devices[device].is_loaded &&
+           slot->devices[device].n_users == 0;
+}
+
+/* Whether a device could ever take the unit. */
+static bool is_able(const cuzk_device *device, const cuzk_unit *unit)
+{
+    return device->memory.cap == 0 ||
+           device->memory.cap >= unit->job->device_bytes + unit->job->slot->device_bytes;
+}
+
+void cuzk_device_queue(cuzk_engine *engine, cuzk_unit *unit, int tried)
+{
+    unsigned n = engine->options.n_devices;
+    cuzk_device *best = NULL;
+    bool all = tried < 0;
+    for (unsigned i = 0; i < n; i++) {
+        cuzk_device *device = &engine->devices[((unsigned)tried + 1 + i) % n];
+        if (device->is_out) {
+            continue;
+        }
+        bool able = is_able(device, unit);
+        all = all && able;
+        if (able && (best == NULL || (tried < 0 && device->ready.n < best->ready.n))) {
+            best = device;
+        }
+    }
+    cuzk_unit_push(unit, all || best == NULL ? &engine->ready : &best->ready);
 }
 
 bool cuzk_device_fits(cuzk_engine *engine, unsigned d, const cuzk_unit *unit)
@@ -73,6 +100,10 @@ void cuzk_device_take(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit)
         return;
     }
     uint64_t bytes = bytes_on(unit, thread->device);
+    if (slot->device_bytes > 0 && !is_on(slot, thread->device)) {
+        slot->devices[thread->device].is_loading = true; /* by this thread: the next one waits */
+        thread->is_loader = true;
+    }
     bool is_critical = unit->order.priority >= CUZK_PRIORITY_CRITICAL;
     while (cuzk_share_free(&device->memory, is_critical) < bytes &&
            evict_one(engine, thread, slot)) {
@@ -96,24 +127,27 @@ static void run_evictions(cuzk_engine *engine, cuzk_thread *thread)
     }
 }
 
-/* Put a resident, whose bytes are reserved, on a device, or wait until another thread has. */
+/* Put a resident, whose bytes are reserved, on a device. */
 static cuzk_status put_on(cuzk_engine *engine, cuzk_slot *slot, unsigned d, cuzk_error *err)
 {
     cuzk_slot_device *on = &slot->devices[d];
-    if (!on->is_loaded && !on->is_loading) {
-        on->is_loading = true;
-        pthread_mutex_unlock(&engine->lock);
-        cuzk_status status = slot->work->device_load(slot->work->user, slot->resident, d, err);
-        pthread_mutex_lock(&engine->lock);
-        on->is_loading = false;
-        on->is_loaded = status == CUZK_OK;
-        on->status = status;
-        if (status != CUZK_OK) {
-            engine->devices[d].memory.reserved -= slot->device_bytes;
-        }
-        pthread_cond_broadcast(&engine->devices[d].loaded);
-        return status;
+    pthread_mutex_unlock(&engine->lock);
+    cuzk_status status = slot->work->device_load(slot->work->user, slot->resident, d, err);
+    pthread_mutex_lock(&engine->lock);
+    on->is_loading = false;
+    on->is_loaded = status == CUZK_OK;
+    on->status = status;
+    if (status != CUZK_OK) {
+        engine->devices[d].memory.reserved -= slot->device_bytes;
     }
+    pthread_cond_broadcast(&engine->devices[d].loaded);
+    return status;
+}
+
+/* Wait until another thread has put it there. */
+static cuzk_status wait_on(cuzk_engine *engine, cuzk_slot *slot, unsigned d, cuzk_error *err)
+{
+    cuzk_slot_device *on = &slot->devices[d];
     while (on->is_loading) {
         pthread_cond_wait(&engine->devices[d].loaded, &engine->lock);
     }
@@ -130,6 +164,7 @@ void cuzk_devices_warm(cuzk_engine *engine, cuzk_slot *slot)
         if (device->memory.cap > 0 && !device->is_out && slot->device_bytes > 0 &&
             !is_on(slot, d) && cuzk_share_free(&device->memory, false) >= slot->device_bytes) {
             device->memory.reserved += slot->device_bytes;
+            slot->devices[d].is_loading = true;
             slot->devices[d].n_users++;
             cuzk_error err = {0};
             (void)!put_on(engine, slot, d, &err); /* the first unit will try again, and tell */
@@ -253,11 +288,11 @@ bool cuzk_device_blame(cuzk_engine *engine, unsigned d, const char *why)
     snprintf(device->reason, sizeof device->reason, "%u faults, the last one: %s", device->n_faults,
              why);
     engine->n_devices--;
-    for (cuzk_order_node *node = cuzk_order_first(&device->ready); node != NULL;
-         node = cuzk_order_first(&device->ready)) {
-        cuzk_unit *unit = CUZK_OF(node, cuzk_unit, order);
-        cuzk_unit_pull(unit);
-        cuzk_unit_push(unit, &engine->ready);
+    cuzk_order moved = device->ready;
+    device->ready = (cuzk_order){0};
+    for (cuzk_order_node *node = cuzk_order_pop(&moved); node != NULL;
+         node = cuzk_order_pop(&moved)) {
+        cuzk_device_queue(engine, CUZK_OF(node, cuzk_unit, order), -1);
     }
     return true;
 }
@@ -294,8 +329,11 @@ void cuzk_device_run(cuzk_thread *thread, void *item)
     cuzk_error err = {0};
     run_evictions(engine, thread);
     cuzk_status status = CUZK_OK;
-    if (engine->devices[thread->device].memory.cap > 0 && job->slot->device_bytes > 0) {
+    if (thread->is_loader) {
+        thread->is_loader = false;
         status = put_on(engine, job->slot, thread->device, &err);
+    } else if (engine->devices[thread->device].memory.cap > 0 && job->slot->device_bytes > 0) {
+        status = wait_on(engine, job->slot, thread->device, &err);
     }
     unit->prove_from = cuzk_now_ns();
     pthread_mutex_unlock(&engine->lock);

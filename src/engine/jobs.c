@@ -268,8 +268,8 @@ static void count_end(cuzk_engine *engine, const cuzk_job *job)
 /* Out of the list of unfinished jobs. */
 static void leave_live(cuzk_engine *engine, cuzk_job *job)
 {
-    if (job->slot != NULL && --job->slot->n_jobs == 0) {
-        cuzk_slots_reap(engine);
+    if (job->slot != NULL && --job->slot->n_jobs == 0 && job->slot->state == CUZK_SLOT_EMPTY) {
+        engine->wants_reap = true; /* later: a caller may be looking at the slot */
     }
     unlink_live(engine, job);
     if (--engine->n_unfinished == 0) {
@@ -397,6 +397,10 @@ static void sweep(cuzk_engine *engine, cuzk_job *job)
     pthread_mutex_lock(&engine->lock);
     if (task != NULL) {
         cuzk_budget_give(&engine->budget, CUZK_SHARE_TASK, task_reserved, true);
+    }
+    if (engine->wants_reap) {
+        engine->wants_reap = false;
+        cuzk_slots_reap(engine);
     }
 }
 

@@ -89,24 +89,17 @@ static void fail(cuzk_engine *engine, cuzk_unit *unit, const char *what, const c
     cuzk_unit_discard(engine, unit);
 }
 
-/* A device for another attempt: another one if there is one. */
-static unsigned next_device(const cuzk_engine *engine, unsigned tried)
-{
-    unsigned n = engine->options.n_devices;
-    for (unsigned i = 1; i < n; i++) {
-        unsigned d = (tried + i) % n;
-        if (!engine->devices[d].is_out) {
-            return d;
-        }
-    }
-    return tried;
-}
-
 /* Queue a unit for another proof of the same witness. Gives the lock away meanwhile. */
 static void prove_again(cuzk_engine *engine, cuzk_unit *unit, const cuzk_error *err)
 {
+    const cuzk_work *work = unit->job->work;
+    cuzk_pending *pending = unit->pending; /* where finishing it did not begin */
+    unit->pending = NULL;
     engine->n_retries++;
     pthread_mutex_unlock(&engine->lock);
+    if (pending != NULL) {
+        work->pending_destroy(work->user, pending);
+    }
     cuzk_observe_unit(engine, CUZK_EVENT_RETRY, CUZK_EVENT_INSTANT, unit, NULL, err->status,
                       err->text);
     pthread_mutex_lock(&engine->lock);
@@ -114,10 +107,9 @@ static void prove_again(cuzk_engine *engine, cuzk_unit *unit, const cuzk_error *
         cuzk_unit_discard(engine, unit);
         return;
     }
-    cuzk_device *device = &engine->devices[next_device(engine, (unsigned)unit->device)];
     engine->n_ahead++;
     unit->at = CUZK_AT_READY;
-    cuzk_unit_push(unit, device->is_out ? &engine->ready : &device->ready);
+    cuzk_device_queue(engine, unit, unit->device);
 }
 
 /* Hold it against the device. Gives the lock away meanwhile. */
@@ -190,7 +182,7 @@ void cuzk_stage_witness(cuzk_thread *thread, void *item)
     job->witness_ns += unit->witness_ns;
     if (status == CUZK_OK && !cuzk_unit_is_stopped(unit)) {
         unit->at = CUZK_AT_READY;
-        cuzk_unit_push(unit, &engine->ready);
+        cuzk_device_queue(engine, unit, -1);
         return;
     }
     engine->n_ahead--;

@@ -88,9 +88,10 @@ struct cuzk_waiter {
     bool has_left;      /* on_result will not be called */
     bool timed_out, was_known;
     unsigned queue_position;
-    cuzk_status status; /* why there is no job, or no result */
-    char *error;
-    unsigned n_refs; /* submission on its way, job, notices */
+    cuzk_status status;      /* why there is no job */
+    cuzk_status lost_status; /* why there is no result */
+    char *error;             /* of either */
+    unsigned n_refs;         /* submission on its way, job, notices */
 };
 
 /* ---- jobs and units -------------------------------------------------------------------------- */
@@ -255,6 +256,7 @@ struct cuzk_thread {
     uint64_t since_ns;
     cuzk_lane lane;
     cuzk_slot *evict; /* off the device, before it proves */
+    bool is_loader;   /* puts the unit's resident on the device */
 };
 
 typedef struct {
@@ -315,6 +317,7 @@ struct cuzk_engine {
     cuzk_order loads;
     uint64_t bytes_evicting;
     unsigned n_evict_wanted; /* slots with evict_when_idle */
+    bool wants_reap;         /* a slot may have become one that nobody needs */
     pthread_cond_t slots_changed;
 
     cuzk_stage decoders, makers, finishers, verifiers, loaders;
@@ -524,6 +527,9 @@ void cuzk_slot_run(cuzk_thread *thread, void *item);
 
 /* ---- devices.c ------------------------------------------------------------------------------- */
 
+/** Queue a unit that is ready: for any device, or, where some could never take it or it was tried
+ *  on one (else -1), for one of its own: another one than tried, if there is one. */
+void cuzk_device_queue(cuzk_engine *engine, cuzk_unit *unit, int tried);
 /** Whether a unit's bytes on the device, resident included, are free or can be made so; with
  *  thread: take them, and note in it what is to be evicted. */
 bool cuzk_device_fits(cuzk_engine *engine, unsigned device, const cuzk_unit *unit);

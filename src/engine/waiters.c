@@ -119,11 +119,13 @@ void cuzk_waiters_ended(cuzk_engine *engine, cuzk_job *job)
 void cuzk_waiter_refuse(cuzk_engine *engine, cuzk_waiter *waiter, cuzk_status status,
                         const char *error)
 {
-    waiter->status = status;
-    waiter->error = cuzk_engine_text("%s", error);
     if (waiter->awaits_accept) {
+        waiter->status = status;
+        waiter->error = cuzk_engine_text("%s", error);
         tell_submitted(engine, waiter);
     } else if (is_wanting(waiter)) {
+        waiter->lost_status = status;
+        waiter->error = cuzk_engine_text("%s", error);
         tell_result(engine, waiter);
     }
 }
@@ -166,7 +168,7 @@ static cuzk_job_result unfinished(const cuzk_waiter *waiter)
     return (cuzk_job_result){
         .job_id = waiter->job->id,
         .state = waiter->timed_out ? CUZK_JOB_TIMEOUT : CUZK_JOB_FAILED,
-        .status = waiter->timed_out ? CUZK_E_DEADLINE : waiter->status,
+        .status = waiter->timed_out ? CUZK_E_DEADLINE : waiter->lost_status,
         .error = waiter->timed_out       ? "the time to wait is up; the job goes on"
                  : waiter->error != NULL ? waiter->error
                                          : "not enough memory",
@@ -198,7 +200,7 @@ static cuzk_job_result finished(const cuzk_job *job)
 void cuzk_waiter_call_result(cuzk_engine *engine, cuzk_waiter *waiter)
 {
     waiter->has_left = true; /* from now on cuzk_engine_leave comes too late */
-    bool has_result = waiter->status == CUZK_OK && !waiter->timed_out;
+    bool has_result = waiter->lost_status == CUZK_OK && !waiter->timed_out;
     cuzk_job_result result = has_result ? finished(waiter->job) : unfinished(waiter);
     pthread_mutex_unlock(&engine->lock);
     waiter->on_result(waiter->user, &result);

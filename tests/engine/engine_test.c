@@ -144,6 +144,14 @@ long test_find_event(engine_test *test, cuzk_event_id id, cuzk_event_phase phase
     return found;
 }
 
+seen_event test_event(engine_test *test, long at)
+{
+    pthread_mutex_lock(&test->lock);
+    seen_event seen = test->events[at];
+    pthread_mutex_unlock(&test->lock);
+    return seen;
+}
+
 /* ---- engines --------------------------------------------------------------------------------- */
 
 void test_init(engine_test *test)

@@ -108,6 +108,9 @@ unsigned test_count_events(engine_test *test, cuzk_event_id id, cuzk_event_phase
 long test_find_event(engine_test *test, cuzk_event_id id, cuzk_event_phase phase,
                      const char *job_id, int unit, unsigned k);
 
+/** The event of an index. */
+seen_event test_event(engine_test *test, long at);
+
 /** Numbers of the engine now. */
 cuzk_engine_view test_look(engine_test *test);
 /** Wait until a number of the view has a value, by looking again after every event. */

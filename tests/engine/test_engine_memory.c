@@ -52,7 +52,7 @@ static void expect_witness_order(engine_test *t, const char *const *ids, unsigne
     for (unsigned i = 0; i < n; i++) {
         long at = test_find_event(t, CUZK_EVENT_WITNESS, CUZK_EVENT_BEGIN, NULL, -1, i);
         assert_true(at >= 0);
-        assert_string_equal(t->events[at].job_id, ids[i]);
+        assert_string_equal(test_event(t, at).job_id, ids[i]);
     }
 }
 
@@ -225,7 +225,7 @@ static void test_critical_payload(void **state)
         test_expect_completed(&normal[i], "n=1", 1);
     }
     long at = test_find_event(&t, CUZK_EVENT_DECODE, CUZK_EVENT_BEGIN, NULL, -1, 1);
-    assert_string_equal(t.events[at].job_id, "critical");
+    assert_string_equal(test_event(&t, at).job_id, "critical");
     test_clear(&t);
 }
 

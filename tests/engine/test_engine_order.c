@@ -28,10 +28,10 @@ static void expect_lane_order(engine_test *t, const char *const *ids, const int 
     for (unsigned i = 0; i < n; i++) {
         long at = test_find_event(t, CUZK_EVENT_LANE, CUZK_EVENT_BEGIN, NULL, -1, i);
         assert_true(at >= 0);
-        const seen_event *seen = &t->events[at];
-        if (strcmp(seen->job_id, ids[i]) != 0 || seen->event.unit != units[i]) {
-            fail_msg("turn %u on the device: %s unit %d, expected %s unit %d", i, seen->job_id,
-                     seen->event.unit, ids[i], units[i]);
+        seen_event seen = test_event(t, at);
+        if (strcmp(seen.job_id, ids[i]) != 0 || seen.event.unit != units[i]) {
+            fail_msg("turn %u on the device: %s unit %d, expected %s unit %d", i, seen.job_id,
+                     seen.event.unit, ids[i], units[i]);
         }
     }
 }
@@ -111,7 +111,7 @@ static void critical_next(unsigned n_devices, unsigned n_workers)
     test_expect_completed(&window, "kind=window", 1);
     /* on its device: the region before it is the one that ran when it came */
     long at = test_find_event(&t, CUZK_EVENT_LANE, CUZK_EVENT_BEGIN, "winning", 0, 0);
-    int device = t.events[at].event.device;
+    int device = test_event(&t, at).event.device;
     unsigned before = 0;
     for (long i = 0; i < at; i++) {
         before += t.events[i].event.id == CUZK_EVENT_LANE &&

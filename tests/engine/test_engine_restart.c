@@ -207,7 +207,7 @@ static void test_order_after_restart(void **state)
     static const char *const ORDER[] = {"c1", "h1", "h2", "n1", "n2", "fresh"};
     for (unsigned i = 0; i < 6; i++) {
         long at = test_find_event(&t, CUZK_EVENT_WITNESS, CUZK_EVENT_BEGIN, NULL, -1, i);
-        assert_string_equal(t.events[at].job_id, ORDER[i]);
+        assert_string_equal(test_event(&t, at).job_id, ORDER[i]);
     }
     for (int i = 0; i < 5; i++) {
         expect_unavailable(&calls[i]);
