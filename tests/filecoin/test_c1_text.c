@@ -409,7 +409,7 @@ static void test_objects(void **state)
         {"[]", "offset 0: byte 0x5b, expected '{'"},
         {"{\"first\" 1,\"second\":2}", "expected ':'"},
         {"{\"first\":1;\"second\":2}", "expected ','"},
-        {"{\"first\":1,\"x\":[1,{\"y\":tru}],\"second\":2}", "x: offset 25"},
+        {"{\"first\":1,\"x\":[1,{\"y\":tru}],\"second\":2}", "x: offset 26"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         uint64_t values[2];
