@@ -32,11 +32,31 @@ cuzk_status cuzk_filecoin_param_path(char **out, const char *folder, cuzk_proof_
     return CUZK_OK;
 }
 
+/* is_default: nobody named the folder. */
+static cuzk_status say_missing(const char *path, const char *why, bool is_default,
+                               const cuzk_registered_proof *proof, cuzk_param_file file,
+                               cuzk_error *err)
+{
+    char id[CUZK_PARAM_CIRCUIT_MAX];
+    cuzk_circuit_id(id, proof->kind, proof->sector);
+    if (cuzk_param_published_get(proof->kind, proof->sector, file) == NULL) {
+        return CUZK_FAIL(err, CUZK_E_FILE,
+                         "opening \"%s\": %s (the network has none for %s; \"cuzk params setup\" "
+                         "makes some for tests)",
+                         path, why, id);
+    }
+    return CUZK_FAIL(err, CUZK_E_FILE,
+                     "opening \"%s\": %s (\"cuzk params fetch %s%s\" fetches it%s)", path, why, id,
+                     is_default ? "" : " --folder DIR",
+                     is_default ? "; FIL_PROOFS_PARAMETER_CACHE names another folder" : "");
+}
+
 cuzk_status cuzk_filecoin_param_find(char **out, const char *folder,
                                      const cuzk_registered_proof *proof, cuzk_param_file file,
                                      bool allow_test_key, cuzk_error *err)
 {
-    folder = folder != NULL ? folder : cuzk_param_folder();
+    bool is_default = folder == NULL;
+    folder = is_default ? cuzk_param_folder() : folder;
     char *network = NULL;
     char *test = NULL;
     CUZK_TRY(
@@ -56,15 +76,7 @@ cuzk_status cuzk_filecoin_param_find(char **out, const char *folder,
         free(test);
     }
     if (access(network, F_OK) != 0) {
-        char id[CUZK_PARAM_CIRCUIT_MAX];
-        bool published = cuzk_param_published_get(proof->kind, proof->sector, file) != NULL;
-        cuzk_status status = CUZK_FAIL(
-            err, CUZK_E_FILE,
-            published ? "opening \"%s\": %s (\"cuzk params fetch %s\" fetches it; "
-                        "FIL_PROOFS_PARAMETER_CACHE names another folder)"
-                      : "opening \"%s\": %s (the network has none for %s; \"cuzk params setup\" "
-                        "makes some for tests)",
-            network, strerror(errno), cuzk_circuit_id(id, proof->kind, proof->sector));
+        cuzk_status status = say_missing(network, strerror(errno), is_default, proof, file, err);
         free(network);
         return status;
     }

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "work/circom_work.h"
 
-#include "base/pages.h"
 #include "formats/snarkjs_json.h"
 #include "poly/domain.h"
-#include "work/circom_registry.h"
+#include "work/circom_key.h"
 #include "work/digest_put.h"
 #include "work/on_device.h"
 #include "work/unit_prove.h"
 #include "work/wire.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define ID_PREFIX "circom:"
@@ -26,9 +23,7 @@ struct cuzk_task {
 };
 
 struct cuzk_resident {
-    uint8_t *data; /* the key's file */
-    size_t n_bytes;
-    cuzk_prover *prover;
+    cuzk_circom_key key;
     cuzk_on_device on;
 };
 
@@ -208,8 +203,7 @@ static void resident_close(void *user, cuzk_resident *resident)
     (void)user;
     if (resident != NULL) {
         cuzk_on_device_clear(&resident->on);
-        cuzk_prover_destroy(resident->prover);
-        cuzk_pages_free(resident->data, resident->n_bytes);
+        cuzk_circom_key_close(&resident->key);
         free(resident);
     }
 }
@@ -218,70 +212,13 @@ static cuzk_status device_load(void *user, cuzk_resident *resident, unsigned dev
                                cuzk_error *err)
 {
     const cuzk_circom_work *work = user;
-    return cuzk_on_device_load(&resident->on, work->devices, device, resident->prover, err);
+    return cuzk_on_device_load(&resident->on, work->devices, device, resident->key.prover, err);
 }
 
 static void device_evict(void *user, cuzk_resident *resident, unsigned device)
 {
     (void)user;
     cuzk_on_device_evict(&resident->on, device);
-}
-
-/* Read n_bytes of an open file. */
-static cuzk_status read_all(uint8_t *out, size_t n_bytes, int fd, cuzk_error *err)
-{
-    for (size_t at = 0; at < n_bytes;) {
-        ssize_t n = read(fd, out + at, n_bytes - at);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        CUZK_FAIL_IF(n < 0, err, CUZK_E_FILE, "reading: %s", strerror(errno));
-        CUZK_FAIL_IF(n == 0, err, CUZK_E_TRUNCATED, "the file ends after %zu of %zu bytes", at,
-                     n_bytes);
-        at += (size_t)n;
-    }
-    return CUZK_OK;
-}
-
-/* A copy of the file: one that is mapped could change under a proof, or end the process when it is
- * shortened. */
-static cuzk_status read_file(cuzk_resident *resident, const char *path, uint64_t expected_bytes,
-                             cuzk_error *err)
-{
-    struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    CUZK_FAIL_IF(fd < 0, err, CUZK_E_FILE, "opening: %s", strerror(errno));
-    cuzk_status status = CUZK_OK;
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != expected_bytes) {
-        status = CUZK_FAIL(err, CUZK_E_MISMATCH,
-                           "the file is not the key that was registered, which had %llu bytes: "
-                           "register it anew to use it",
-                           (unsigned long long)expected_bytes);
-    }
-    if (status == CUZK_OK) {
-        resident->n_bytes = (size_t)expected_bytes;
-        resident->data = cuzk_pages_alloc_dense(resident->n_bytes);
-        status = resident->data == NULL
-                     ? CUZK_FAIL(err, CUZK_E_MEMORY, "%zu bytes: out of memory", resident->n_bytes)
-                     : read_all(resident->data, resident->n_bytes, fd, err);
-    }
-    close(fd);
-    return status;
-}
-
-static cuzk_status open_key(cuzk_resident *resident, const cuzk_circom_work *work, const char *path,
-                            const cuzk_circom_facts *facts, cuzk_error *err)
-{
-    cuzk_zkey key;
-    CUZK_TRY(read_file(resident, path, facts->n_bytes, err));
-    CUZK_TRY(cuzk_zkey_open(&key, resident->data, resident->n_bytes, err));
-    CUZK_TRY(cuzk_api_test_key(key.is_test_key, work->allow_test_key, "key", err));
-    cuzk_circom_facts found = cuzk_circom_facts_of(&key, resident->n_bytes);
-    CUZK_FAIL_IF(!cuzk_circom_facts_equal(&found, facts), err, CUZK_E_MISMATCH,
-                 "the file is not the key that was registered; it is over %s for %u wires, %u of "
-                 "them public: register it anew to use it",
-                 key.curve->snarkjs_name, key.n_vars, key.n_public);
-    return cuzk_prover_create_zkey(&resident->prover, &key, NULL, NULL, work->ctx->pool, err);
 }
 
 static cuzk_status resident_load(void *user, cuzk_resident **out, uint64_t *bytes,
@@ -293,14 +230,15 @@ static cuzk_status resident_load(void *user, cuzk_resident **out, uint64_t *byte
     (void)warm; /* the key was read whole, which is all that a first proof would pay for */
     CUZK_TRY(find_circuit(&facts, &path, work, circuit, err));
     cuzk_resident *made = calloc(1, sizeof *made);
-    cuzk_status status = made == NULL
-                             ? CUZK_FAIL(err, CUZK_E_MEMORY, "loading a key: out of memory")
-                             : open_key(made, work, path, &facts, err);
+    cuzk_status status =
+        made == NULL
+            ? CUZK_FAIL(err, CUZK_E_MEMORY, "loading a key: out of memory")
+            : cuzk_circom_key_open(&made->key, path, &facts, work->allow_test_key, work->ctx, err);
     if (status != CUZK_OK) {
         cuzk_error_prefix(err, "circuit \"%s\": key \"%s\"", circuit + strlen(ID_PREFIX), path);
         resident_close(user, made);
     } else {
-        *bytes = made->n_bytes + cuzk_prover_bytes(made->prover);
+        *bytes = made->key.n_bytes + cuzk_prover_bytes(made->key.prover);
         *out = made;
     }
     free(path);
@@ -338,7 +276,7 @@ static cuzk_status prove_start(void *user, cuzk_pending **out, const cuzk_task *
     const struct cuzk_prove_device *device = NULL;
     (void)task;
     CUZK_TRY(cuzk_on_device_get(&device, &resident->on, work->devices, call->device, err));
-    return cuzk_unit_prove_start(out, resident->prover, values->values, device, work->ctx, call,
+    return cuzk_unit_prove_start(out, resident->key.prover, values->values, device, work->ctx, call,
                                  err);
 }
 
@@ -395,7 +333,7 @@ static cuzk_status verify(void *user, const cuzk_task *task, const cuzk_resident
     CUZK_TRY(read_points(&points, task->values->curve, proof, proof_bytes, err));
     CUZK_TRY(public_values(&values, task, err));
     cuzk_status status =
-        cuzk_verifier_check(cuzk_prover_verifier(resident->prover), &points, values,
+        cuzk_verifier_check(cuzk_prover_verifier(resident->key.prover), &points, values,
                             task->values->n_inputs - 1, work->ctx->pool, err);
     free(values);
     if (status == CUZK_E_INVALID_PROOF) {

@@ -296,8 +296,10 @@ static void test_residents(void **state)
     assert_true(strstr(err.text, "porep-32g") != NULL && strstr(err.text, "winning-64g") != NULL);
     assert_fails(work->resident_size(work->user, "", &bytes, &err), CUZK_E_NOT_FOUND, "\"\"");
     assert_fails(work->resident_size(work->user, "circom:x", &bytes, &err), CUZK_E_NOT_FOUND, "");
-    assert_fails(work->resident_size(work->user, "winning-32g", &bytes, &err), CUZK_E_FILE,
-                 "No such file");
+    assert_fails(
+        work->resident_size(work->user, "winning-32g", &bytes, &err), CUZK_E_FILE,
+        "No such file or directory (\"cuzk params fetch winning-32g --folder DIR\" fetches "
+        "it)");
     assert_fails(work->resident_load(work->user, &resident, &bytes, "winning-32g", false, &err),
                  CUZK_E_FILE, folder);
     assert_fails(work->resident_load(work->user, &resident, &bytes, "none", false, &err),
