@@ -125,15 +125,14 @@ static void print_workers(const struct look *l)
                      cuzk_session_size_of(g->vram_total_bytes).text);
         }
         bool is_idle = g->current_job_id[0] == '\0';
+        /* the HTTP port lists the same workers in the same order, a moment later */
+        const cuzk_status_worker *w = i < l->http.n_workers ? &l->http.workers[i] : NULL;
         printf("%-3u %-*s %-23s %-*s %s", g->ordinal, NAME_WIDTH, cut(g->name, NAME_WIDTH).text,
                memory, KIND_WIDTH, is_idle ? "idle" : cut(g->current_proof_kind, KIND_WIDTH).text,
-               is_idle ? "" : cut(g->current_job_id, JOB_WIDTH).text);
-        const cuzk_status_worker *w =
-            !is_idle && i < l->http.n_workers &&
-                    strcmp(l->http.workers[i].job_id, g->current_job_id) == 0
-                ? &l->http.workers[i]
-                : NULL;
-        if (w != NULL && w->partition >= 0) {
+               is_idle && w != NULL && w->is_reserve ? "(for CRITICAL jobs only)"
+                                                     : cut(g->current_job_id, JOB_WIDTH).text);
+        if (!is_idle && w != NULL && w->partition >= 0 &&
+            strcmp(w->job_id, g->current_job_id) == 0) {
             printf(" partition %lld, %s", (long long)w->partition,
                    cuzk_session_time_of(w->busy).text);
         }

@@ -249,6 +249,9 @@ static cuzk_status on_worker_member(struct reader *r, void *out, const char *key
     if (strcmp(key, "busy_secs") == 0) {
         return take_number(r, &w->busy, token);
     }
+    if (strcmp(key, "reserve") == 0) {
+        w->is_reserve = token->kind == CUZK_JSON_TRUE;
+    }
     return cuzk_json_skip(&r->json, token, r->err);
 }
 

@@ -30,6 +30,7 @@ typedef struct {
     char *job_id;      /* "": idle */
     int64_t partition; /* -1: none */
     double busy;
+    bool is_reserve; /* serves CRITICAL partitions only */
 } cuzk_status_worker;
 
 typedef struct {

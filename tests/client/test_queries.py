@@ -80,7 +80,7 @@ STATUS = {
     "gpu_workers": [{"worker_id": 0, "gpu_ordinal": 0, "state": "proving", "current_job": "porep-1000-5",
                      "current_partition": 2, "busy_secs": 12.25},
                     {"worker_id": 1, "gpu_ordinal": 0, "state": "idle", "current_job": None, "current_partition": None,
-                     "busy_secs": None}],
+                     "busy_secs": None, "reserve": True}],
     "allocations": {"srs": [{"circuit_id": "porep-32g", "bytes": 44 << 30, "last_used_secs_ago": 0.0,
                              "evictable": False, "state": "ready"}], "pce": []},
 }
@@ -109,7 +109,7 @@ def test_status(cuzk):
         full = cuzk.ok("status", *to, "--status", "http://" + d.http_address).out
         lines = [" ".join(line.split()) for line in full.splitlines()]
         for line in ("0 NVIDIA H200 90.0 GiB of 140.0 GiB free porep-c2 porep-1000-5 partition 2, 12.2 s",
-                     "0 NVIDIA H200 90.0 GiB of 140.0 GiB free idle", "porep-c2 0 1", "snap-update 1 0",
+                     "0 NVIDIA H200 90.0 GiB of 140.0 GiB free idle (for CRITICAL jobs only)", "porep-c2 0 1", "snap-update 1 0",
                      "porep-32g 44.0 GiB 1 hot, ready, idle 0.0 s",
                      "porep-1000-5 porep-c2 normal running 1 min 1 s 2 of 10 [##drw....!]",
                      "w winning-post critical completed 2.5 s 1 of 1", "a?b snap-update low queued 12.0 s 0 of 16"):
