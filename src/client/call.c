@@ -74,7 +74,7 @@ static cuzk_status pack(grpc_byte_buffer **out, const ProtobufCMessage *request,
                         cuzk_client_method method, cuzk_error *err)
 {
     size_t n = protobuf_c_message_get_packed_size(request);
-    CUZK_FAIL_IF(n > CUZK_CLIENT_MESSAGE_MAX, err, CUZK_E_ARGUMENT,
+    CUZK_FAIL_IF(n > CUZK_CLIENT_MESSAGE_MAX, err, CUZK_E_MEMORY,
                  "%s: the request has %zu bytes, a message may have %d",
                  cuzk_client_method_name(method), n, CUZK_CLIENT_MESSAGE_MAX);
     grpc_slice slice = grpc_slice_malloc(n);

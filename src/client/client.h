@@ -62,8 +62,8 @@ const char *cuzk_client_method_name(cuzk_client_method method);
 /** Start a call.
  *
  *  request: packed at once, not needed afterwards; of the method's type. timeout_ns: 0: none.
- *  user: comes back with the answer. Errors: E_ARGUMENT (a message above CUZK_CLIENT_MESSAGE_MAX,
- *  both numbers), E_MEMORY. */
+ *  user: comes back with the answer. Errors: E_MEMORY (also: a message above
+ *  CUZK_CLIENT_MESSAGE_MAX, with both numbers). */
 cuzk_status cuzk_client_start(cuzk_client *client, cuzk_client_method method,
                               const ProtobufCMessage *request, uint64_t timeout_ns, void *user,
                               cuzk_error *err) CUZK_WARN_UNUSED;

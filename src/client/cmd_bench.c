@@ -214,7 +214,6 @@ static int read_options(struct command *c)
     const char *jobs = cuzk_cli_value(args, "--jobs");
     const char *concurrency = cuzk_cli_value(args, "--concurrency");
     const char *rate = cuzk_cli_value(args, "--rate");
-    const char *priority = cuzk_cli_value(args, "--priority");
     c->bench.n_jobs = 20;
     c->bench.concurrency = 4;
     if ((jobs != NULL &&
@@ -235,11 +234,7 @@ static int read_options(struct command *c)
         return cuzk_cli_usage(args, "--rate (open loop) and --concurrency (closed loop) exclude "
                                     "each other");
     }
-    if (!cuzk_client_priority(&c->priority, priority)) {
-        return cuzk_cli_usage(args, "--priority: \"%s\" is not low, normal, high or critical",
-                              priority);
-    }
-    return CUZK_EXIT_OK;
+    return cuzk_session_priority(args, &c->priority) ? CUZK_EXIT_OK : CUZK_EXIT_USAGE;
 }
 
 static int read_inputs(struct command *c)

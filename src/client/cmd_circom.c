@@ -3,7 +3,6 @@
 #include "api/api.h"
 #include "base/out_file.h"
 #include "client/commands.h"
-#include "client/request.h"
 #include "client/session.h"
 #include "formats/snarkjs_json.h"
 
@@ -203,9 +202,8 @@ static int run(struct circom *g)
 {
     cuzk_cli_args *args = g->args;
     Cuzk__V1__Priority priority;
-    if (!cuzk_client_priority(&priority, cuzk_cli_value(args, "--priority"))) {
-        return cuzk_cli_usage(args, "--priority: \"%s\" is not low, normal, high or critical",
-                              cuzk_cli_value(args, "--priority"));
+    if (!cuzk_session_priority(args, &priority)) {
+        return CUZK_EXIT_USAGE;
     }
     const char *outs[] = {g->proof_path, g->public_path};
     const char *others[] = {g->key_path, g->witness_path, g->public_path};

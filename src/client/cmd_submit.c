@@ -178,11 +178,7 @@ static int prepare(struct submission *g)
 {
     cuzk_cli_args *args = g->args;
     Cuzk__V1__Priority priority;
-    if (!cuzk_client_priority(&priority, cuzk_cli_value(args, "--priority"))) {
-        return cuzk_cli_usage(args, "--priority: \"%s\" is not low, normal, high or critical",
-                              cuzk_cli_value(args, "--priority"));
-    }
-    if (!cuzk_cli_filecoin_form(args, &g->form)) {
+    if (!cuzk_session_priority(args, &priority) || !cuzk_cli_filecoin_form(args, &g->form)) {
         return CUZK_EXIT_USAGE;
     }
     if (g->is_prove || cuzk_cli_value(args, "--wait") != NULL) {

@@ -2,6 +2,7 @@
 #include "client/session.h"
 
 #include "client/locate.h"
+#include "client/request.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -32,6 +33,16 @@ bool cuzk_session_seconds(const cuzk_cli_args *args, uint64_t *ns, const char *o
         return false;
     }
     *ns = (uint64_t)(value * 1e9);
+    return true;
+}
+
+bool cuzk_session_priority(const cuzk_cli_args *args, Cuzk__V1__Priority *priority)
+{
+    const char *name = cuzk_cli_value(args, "--priority");
+    if (!cuzk_client_priority(priority, name)) {
+        cuzk_cli_usage(args, "--priority: \"%s\" is not low, normal, high or critical", name);
+        return false;
+    }
     return true;
 }
 

@@ -60,6 +60,9 @@ void cuzk_session_print_times(const Cuzk__V1__AwaitProofResponse *answer);
 bool cuzk_session_seconds(const cuzk_cli_args *args, uint64_t *ns, const char *option,
                           const char *text);
 
+/** The priority that --priority names; the kind's own without it. False after a usage message. */
+bool cuzk_session_priority(const cuzk_cli_args *args, Cuzk__V1__Priority *priority);
+
 /* Bytes as people read them: "44.1 GiB". */
 typedef struct {
     char text[24];

@@ -192,7 +192,7 @@ static void test_message_too_large(void **state)
     request.vanilla_proof.len = CUZK_CLIENT_MESSAGE_MAX;
     cuzk_error_clear(&err);
     assert_int_equal(cuzk_client_start(client, CUZK_METHOD_SUBMIT, &request.base, 0, NULL, &err),
-                     CUZK_E_ARGUMENT);
+                     CUZK_E_MEMORY);
     assert_non_null(strstr(err.text, "SubmitProof: the request has 268435462 bytes, a message may "
                                      "have 268435456"));
     cuzk_client_close(client);
