@@ -37,7 +37,8 @@
       "How long running jobs may go on after SIGTERM or SIGINT. What is not done by then stays in\n" \
       "the journal. A second signal stops at once. Keep systemd's TimeoutStopSec above it.")        \
     X(tls, cert, TEXT, 0, 0, "\"\"", NULL, RESTART,                                                \
-      "Certificate chain, PEM. With tls.key: gRPC on TCP is TLS only.")                             \
+      "Certificate chain, PEM. With tls.key: gRPC on TCP is TLS only. Renewed files are read at\n"   \
+      "SIGHUP.")                                                                                    \
     X(tls, key, TEXT, 0, 0, "\"\"", NULL, RESTART, "Private key of tls.cert, PEM.")                \
     X(tls, client_ca, TEXT, 0, 0, "\"\"", NULL, RESTART,                                           \
       "Certificates, PEM, that clients' certificates must be signed by. Empty: clients need none.") \
@@ -77,7 +78,7 @@
       "they are compiled in memory when they are first used.")                                      \
     X(srs, preload, LIST, 0, 64, "[]", NULL, LIVE,                                                 \
       "Circuits to load at start and to keep ready: porep-32g, wpost-32g, winning-32g, snap-32g,\n" \
-      "or names of registered circom circuits. /readyz answers yes once they are there.")           \
+      "or circom:NAME, a registered circuit. /readyz answers yes once they are there.")           \
     X(srs, allow_test_keys, BOOL, 0, 0, "false", NULL, RESTART,                                    \
       "Prove with keys that are not of the network's trusted setup. For tests: no chain takes such\n" \
       "proofs.")                                                                                    \

@@ -195,7 +195,9 @@ static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
         CUZK_LOG(d->log, CUZK_LOG_WARN, "memory budget is more than this process may use",
                  CUZK_LOG_U("bytes", limit), CUZK_LOG_S("by", limited_by));
     }
-    return cuzk_engine_create(&d->server.engine, &o, err);
+    CUZK_TRY(cuzk_engine_create(&d->server.engine, &o, err));
+    atomic_store_explicit(&d->whole_engine, d->server.engine, memory_order_release);
+    return CUZK_OK;
 }
 
 static cuzk_status set_faults(const cuzk_config *config, cuzk_error *err)

@@ -34,6 +34,7 @@ typedef struct {
     cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX];
     cuzk_preload *preload;
     int listen_fds[CUZK_LISTEN_FDS_MAX];
+    _Atomic(cuzk_engine *) whole_engine; /* for its own threads, once it is made */
 } cuzk_daemon;
 
 /** Make all parts; then the daemon serves. config and log: there already. On failure what was made

@@ -138,8 +138,12 @@ def test_refusals(cuzk):
                 "--set", "gpus.devices=99")
     serve_fails(cuzk, ["the daemon does not start", "journal"], "--listen", socket_flag, "--journal",
                 "/proc/nothing/journal.db")
-    r = cuzk.ok("serve", "--help")
-    assert "usage: cuzk serve" in r.out and "--status-listen" in r.out, r
+    for command in ("serve", "config"):
+        r = cuzk.ok(command, "--help")
+        assert r.out.startswith("usage: cuzk " + command) and "--status-listen" in r.out, r
+        assert cuzk.ok("help", command).out == r.out == cuzk.ok("--help", command).out
+    r = cuzk("--json", "serve")
+    assert r.code == 2 and "cuzk serve: --json: unknown option" in r.err, r
 
 
 def test_two_daemons(cuzk):

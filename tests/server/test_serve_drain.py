@@ -145,6 +145,24 @@ def test_device_faults_are_told(cuzk):
         assert m['cuzk_device_out{device="cpu"}'] == 1 and m["cuzk_partition_retries_total"] >= 1, m
 
 
+def test_journal_faults_are_told(cuzk):
+    """A disk that refuses: an error in the log and in metrics; when it takes writes again, that too."""
+    with Daemon(cuzk, test=True, config={"test.faults": ["journal+1*1:E_FILE"]}) as d:
+        deadline = time.monotonic() + 20 * SLOW
+        i = 0
+        while "takes writes again" not in d.log() and time.monotonic() < deadline:
+            i += 1
+            try:
+                d.prove(d.null("n=%d" % i, "j-%d" % i))
+            except grpc.RpcError as e:
+                assert e.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.FAILED_PRECONDITION), e
+        errors = [l for l in d.log().splitlines() if " error " in l]
+        assert len(errors) == 1 and "new work is refused" in errors[0], d.log()
+        assert any(" info " in l and "takes writes again" in l for l in d.log().splitlines()), d.log()
+        m = d.metrics()
+        assert m["cuzk_journal_errors_total"] == 1 and m["cuzk_journal_failed"] == 0, m
+
+
 def test_counts(cuzk):
     """Metrics of many jobs: exact, and as many series as before."""
     with Daemon(cuzk, test=True) as d:
