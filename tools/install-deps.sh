@@ -58,6 +58,7 @@ for set in "$@"; do
         need /usr/lib/aarch64-linux-gnu/libcmocka.so libcmocka-dev:arm64
         need /usr/lib/aarch64-linux-gnu/libz.so zlib1g-dev:arm64
         need python3 python3
+        need openssl openssl
         need /usr/lib/python3/dist-packages/grpc/__init__.py python3-grpcio
         need /usr/lib/python3/dist-packages/google/protobuf/__init__.py python3-protobuf
         need protoc protobuf-compiler

@@ -5,6 +5,7 @@ import http.client, json, os, signal, subprocess, sys, threading, time
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")]
 import harness
 from harness import read
+from test_reach import forgive_leaks, make_certificates
 
 for name in ("CUZK_LISTEN", "CUZK_STATUS_LISTEN"):
     os.environ.pop(name, None)
@@ -13,10 +14,10 @@ for name in ("CUZK_LISTEN", "CUZK_STATUS_LISTEN"):
 class Daemon:
     """with Daemon(cuzk) as d: the daemon on a Unix socket and an HTTP port of its own choice."""
 
-    def __init__(self, cuzk, **settings):
+    def __init__(self, cuzk, listen=None, **settings):
         self.cuzk, self.log = cuzk, cuzk.path("log")
         os.makedirs(cuzk.path("circom"), exist_ok=True)
-        self.flags = ["--listen", "unix:" + cuzk.path("sock"), "--status-listen", "127.0.0.1:0",
+        self.flags = ["--listen", listen or "unix:" + cuzk.path("sock"), "--status-listen", "127.0.0.1:0",
                       "--journal", cuzk.path("journal.db"), "--set", "srs.param_cache=" + cuzk.path("params"),
                       "--set", "circom.folder=" + cuzk.path("circom"), "--set", "srs.allow_test_keys=true"]
         for key, value in settings.items():
@@ -179,6 +180,23 @@ def test_status_residents_and_metrics(cuzk):
         cuzk.fails(1, "NOT_FOUND", "cancel", "unknown", *d.to)
         cuzk.fails(1, "NOT_FOUND", "await", "unknown", *d.to)
         cuzk.ok("queue", *d.to)
+
+
+def test_tls_tokens_and_administration(cuzk):
+    make_certificates(cuzk)
+    cuzk.write("submit", "a-token-to-submit-with\n")
+    cuzk.write("admin", "a-token-to-administer-with\n")
+    forgive_leaks(cuzk)
+    settings = {"tls__cert": cuzk.path("server.pem"), "tls__key": cuzk.path("server.key"),
+                "auth__token_file": cuzk.path("submit"), "auth__admin_token_file": cuzk.path("admin")}
+    with Daemon(cuzk, listen="127.0.0.1:0", **settings) as d:
+        address = read(d.log).decode().split("address=127.0.0.1:")[1].split()[0]
+        to = ["--connect", "https://127.0.0.1:" + address, "--tls-ca", "ca.pem", "--tls-name", "localhost"]
+        cuzk.fails(1, "UNAUTHENTICATED: a token is needed", "status", *to)
+        assert "daemon at https://" in cuzk.ok("status", *to, "--token-file", "submit").out
+        cuzk.fails(1, "PERMISSION_DENIED", "evict", "circom:x", *to, "--token-file", "submit")
+        assert "was not loaded" in cuzk.ok("evict", "circom:x", *to, "--token-file", "admin").out
+        cuzk.fails(1, "(TLS: ", "status", "--connect", "https://127.0.0.1:" + address, "--token-file", "submit")
 
 
 def test_bench(cuzk):
