@@ -249,16 +249,16 @@ static cuzk_status set_sums(cuzk_proving *g, unsigned i)
     return status;
 }
 
-static cuzk_status query_sums(cuzk_proving *g)
+static cuzk_status query_sums(cuzk_proving *g, unsigned i)
 {
     const cuzk_prover *p = g->p;
-    CUZK_TRY(begin_stage(g, "A, B, C", AT_QUERIES));
-    for (unsigned i = 0; i < p->n_sets; i++) {
-        CUZK_TRY(set_sums(g, i));
-        for (size_t k = 0; k < g->sets[i].n_queries; k++) {
-            const cuzk_msm_query *q = &g->sets[i].queries[k];
-            drop(g, q->bases, (p->n_vars - q->first) * p->curve->g[q->group].affine_bytes);
-        }
+    if (i == 0) {
+        CUZK_TRY(begin_stage(g, "A, B, C", AT_QUERIES));
+    }
+    CUZK_TRY(set_sums(g, i));
+    for (size_t k = 0; k < g->sets[i].n_queries; k++) {
+        const cuzk_msm_query *q = &g->sets[i].queries[k];
+        drop(g, q->bases, (p->n_vars - q->first) * p->curve->g[q->group].affine_bytes);
     }
     return CUZK_OK;
 }
@@ -483,16 +483,20 @@ static void free_workspace(cuzk_proving *g)
     g->ws = NULL;
 }
 
-cuzk_status cuzk_proving_sums(cuzk_proving *g, cuzk_error *err)
+unsigned cuzk_proving_n_sums(const cuzk_proving *g)
+{
+    return g->params.device != NULL ? 1 : 1 + g->p->n_sets;
+}
+
+cuzk_status cuzk_proving_sum(cuzk_proving *g, unsigned i, cuzk_error *err)
 {
     g->err = err;
-    if (g->params.device != NULL) {
-        CUZK_TRY(sums_on_device(g));
-    } else {
-        CUZK_TRY(h_sum(g));
-        CUZK_TRY(query_sums(g));
+    CUZK_TRY(g->params.device != NULL ? sums_on_device(g)
+             : i == 0                 ? h_sum(g)
+                                      : query_sums(g, i - 1));
+    if (i + 1 == cuzk_proving_n_sums(g)) {
+        free_workspace(g);
     }
-    free_workspace(g);
     return CUZK_OK;
 }
 
@@ -515,7 +519,9 @@ void cuzk_proving_end(cuzk_proving *g)
 static cuzk_status run(cuzk_proving *g, cuzk_proof_points *proof, cuzk_error *err)
 {
     CUZK_TRY(cuzk_proving_quotient(g, err));
-    CUZK_TRY(cuzk_proving_sums(g, err));
+    for (unsigned i = 0; i < cuzk_proving_n_sums(g); i++) {
+        CUZK_TRY(cuzk_proving_sum(g, i, err));
+    }
     CUZK_TRY(cuzk_proving_assemble(g, proof, err));
     if (!g->params.without_self_check || g->params.device != NULL) {
         CUZK_TRY(begin_stage(g, "self-check", AT_END));

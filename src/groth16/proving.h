@@ -2,7 +2,7 @@
 /* A proof in steps, for callers that run them at different times or in different threads.
  * cuzk_prover_prove (groth16/prover.h) is these steps one after the other, and the self-check.
  *
- *     begin → quotient → sums → assemble → end
+ *     begin → quotient → sum 0, sum 1 … → assemble → end
  *
  * Each step once, by one thread at a time; end also after a failure and in place of a step. */
 #ifndef CUZK_GROTH16_PROVING_H
@@ -25,9 +25,12 @@ cuzk_status cuzk_proving_begin(cuzk_proving **out, const cuzk_prover *prover,
  *  coefficient of the key), E_CANCELLED. Threads: the pool's. */
 cuzk_status cuzk_proving_quotient(cuzk_proving *proving, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** The sums over H and over the witness; what a device does is here. Frees the workspace: a few
- *  points stay. Errors: E_CANCELLED, E_MEMORY, E_DEVICE. Threads: the pool's. */
-cuzk_status cuzk_proving_sums(cuzk_proving *proving, cuzk_error *err) CUZK_WARN_UNUSED;
+/** In how many parts the sums over H and over the witness are made: one on a device. */
+unsigned cuzk_proving_n_sums(const cuzk_proving *proving);
+
+/** Make part i of the sums, in their order; what a device does is here. The last one frees the
+ *  workspace: a few points stay. Errors: E_CANCELLED, E_MEMORY, E_DEVICE. Threads: the pool's. */
+cuzk_status cuzk_proving_sum(cuzk_proving *proving, unsigned i, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Choose r and s, fresh from the system's generator, and put the proof together: microseconds. It
  *  is not verified. proof: written on success. Errors: E_CANCELLED, E_INTERNAL (the generator). */

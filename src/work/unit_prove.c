@@ -29,7 +29,10 @@ void cuzk_unit_pending_destroy(void *user, cuzk_pending *pending)
 static cuzk_status sums_with_lane(cuzk_pending *pending, cuzk_lane *lane, cuzk_error *err)
 {
     CUZK_TRY(cuzk_lane_take(lane, err));
-    cuzk_status status = cuzk_proving_sums(pending->proving, err);
+    cuzk_status status = CUZK_OK;
+    for (unsigned i = 0; i < cuzk_proving_n_sums(pending->proving) && status == CUZK_OK; i++) {
+        status = cuzk_proving_sum(pending->proving, i, err);
+    }
     cuzk_lane_give(lane);
     return status;
 }
