@@ -3,6 +3,7 @@
 #include "server/commands.h"
 #include "server/options.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@ static void print_help(void)
            "\nThe daemon's configuration.\n\n"
            "  check [FILE]    say what is wrong in it (exit code 1), and what deserves a warning\n"
            "  print           what is in force, as a file, with where each value comes from\n"
-           "  explain [KEY]   what a key means; without one, all keys\n"
+           "  explain [KEY]   what a key means, or all of a section; without one, all keys\n"
            "  example         the example file, every key with its default\n"
            "  manual          the same as a page (docs/configuration.md)\n\noptions:\n");
     cuzk_options_print_help();
@@ -54,6 +55,30 @@ static int load(cuzk_config **config, const cuzk_options *options, size_t *n_war
     return status == CUZK_OK ? EXIT_OK : EXIT_FAILED;
 }
 
+/* What the daemon will look for, and is not there now: it may come later, so these are warnings. */
+static void look_for_files(const cuzk_config *c, size_t *n_warnings)
+{
+    const struct {
+        const char *key, *path;
+        int mode;
+    } files[] = {
+        {"tls.cert", c->tls_cert, R_OK},
+        {"tls.key", c->tls_key, R_OK},
+        {"tls.client_ca", c->tls_client_ca, R_OK},
+        {"auth.token_file", c->auth_token_file, R_OK},
+        {"auth.admin_token_file", c->auth_admin_token_file, R_OK},
+        {"srs.param_cache", c->srs_param_cache, R_OK | X_OK},
+        {"srs.circuit_cache", c->srs_circuit_cache, R_OK | W_OK | X_OK},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (files[i].path[0] != 0 && access(files[i].path, files[i].mode) != 0) {
+            fprintf(stderr, "cuzk config: warning: %s: \"%s\": %s\n", files[i].key, files[i].path,
+                    strerror(errno));
+            (*n_warnings)++;
+        }
+    }
+}
+
 static int check(cuzk_options *options)
 {
     if (options->n_words > 2) {
@@ -69,6 +94,7 @@ static int check(cuzk_options *options)
     size_t n_warnings;
     int code = load(&config, options, &n_warnings);
     if (code == EXIT_OK) {
+        look_for_files(config, &n_warnings);
         printf("%s: ok%s\n", config->path != NULL ? config->path : "defaults",
                n_warnings > 0 ? ", with warnings" : "");
     }
@@ -102,23 +128,30 @@ static int print(const cuzk_options *options)
     return code;
 }
 
+/* All keys of a section, or with "" of all sections. Whether there are any. */
+static bool explain_section(cuzk_text *text, const char *section)
+{
+    size_t n, length = strlen(section);
+    const cuzk_config_key *keys = cuzk_config_keys(&n);
+    for (size_t i = 0; i < n; i++) {
+        bool is_in = length == 0 ||
+                     (strncmp(keys[i].key, section, length) == 0 && keys[i].key[length] == '.');
+        if (is_in) {
+            cuzk_text_put(text, text->size > 0 ? "\n" : "");
+            cuzk_config_explain(text, keys[i].key);
+        }
+    }
+    return text->size > 0;
+}
+
 static int explain(const cuzk_options *options)
 {
     cuzk_text text = {0};
     if (options->n_words > 2) {
         return usage("explain: too many arguments");
     }
-    if (options->n_words == 1) {
-        size_t n;
-        const cuzk_config_key *keys = cuzk_config_keys(&n);
-        for (size_t i = 0; i < n; i++) {
-            cuzk_text_put(&text, i > 0 ? "\n" : "");
-            cuzk_config_explain(&text, keys[i].key);
-        }
-        return put(&text);
-    }
-    const char *key = options->words[1];
-    if (cuzk_config_explain(&text, key)) {
+    const char *key = options->n_words == 2 ? options->words[1] : "";
+    if (explain_section(&text, key) || cuzk_config_explain(&text, key)) {
         return put(&text);
     }
     const char *nearest = cuzk_config_nearest(key);

@@ -50,7 +50,7 @@
       "RegisterCircuit. Empty: whoever may submit may do these too.")                               \
     X(auth, admin_names, LIST, 0, 64, "[]", NULL, RESTART,                                         \
       "Common names of client certificates that allow administration; needs tls.client_ca.")        \
-    X(rpc, max_message, SIZE, CUZK_MIB, 2 * CUZK_GIB - 1, "\"256MiB\"", NULL, RESTART,             \
+    X(rpc, max_message, SIZE, CUZK_MIB, 2047 * CUZK_MIB, "\"256MiB\"", NULL, RESTART,             \
       "Largest message that is taken. Curio's client sends up to 256MiB.")                          \
     X(rpc, max_connections, NUMBER, 1, 1000000, "1024", NULL, RESTART,                             \
       "Open connections; more are closed at once.")                                                 \

@@ -94,13 +94,12 @@ static int open_config(cuzk_daemon *d, const cuzk_options *options)
 
 /* ---- SIGHUP ---------------------------------------------------------------------------------- */
 
-/* Live keys that changed take effect, the others are named. */
-static void apply(cuzk_daemon *d, cuzk_config *fresh)
+/* Say of each key that changed whether it takes effect. */
+static void log_changes(const cuzk_daemon *d, const cuzk_config *fresh)
 {
     size_t n;
     const cuzk_config_key *keys = cuzk_config_keys(&n);
     const cuzk_config *now = d->live != NULL ? d->live : d->config;
-    cuzk_error err = {0};
     for (size_t i = 0; i < n; i++) {
         bool is_changed = !cuzk_config_is_equal(keys[i].is_live ? now : d->config, fresh, &keys[i]);
         if (is_changed && keys[i].is_live) {
@@ -111,15 +110,19 @@ static void apply(cuzk_daemon *d, cuzk_config *fresh)
                      CUZK_LOG_S("key", keys[i].key));
         }
     }
+}
+
+/* Take the live keys of a configuration: all or none. What can fail comes first. */
+static cuzk_status apply(cuzk_daemon *d, cuzk_config *fresh, cuzk_error *err)
+{
+    CUZK_TRY(cuzk_rpc_reload(d->rpc, fresh, err));
+    CUZK_TRY(cuzk_preload_set(d->preload, &fresh->srs_preload, err));
+    log_changes(d, fresh);
     set_log(d, fresh);
     cuzk_timeline_set(d->timeline, fresh->logging_timeline);
-    if (cuzk_preload_set(d->preload, &fresh->srs_preload, &err) != CUZK_OK ||
-        cuzk_rpc_reload(d->rpc, fresh, &err) != CUZK_OK) {
-        CUZK_LOG(d->log, CUZK_LOG_ERROR, "configuration is not taken in full",
-                 CUZK_LOG_S("reason", err.text));
-    }
     cuzk_config_destroy(d->live);
     d->live = fresh;
+    return CUZK_OK;
 }
 
 static void reload(cuzk_daemon *d, const cuzk_options *options)
@@ -133,11 +136,14 @@ static void reload(cuzk_daemon *d, const cuzk_options *options)
     log_lines(d->log, CUZK_LOG_WARN, "configuration", &report.warnings);
     log_lines(d->log, CUZK_LOG_ERROR, "configuration", &report.errors);
     if (status == CUZK_OK) {
-        apply(d, fresh);
+        status = apply(d, fresh, &err);
+    }
+    if (status == CUZK_OK) {
         CUZK_LOG(d->log, CUZK_LOG_INFO, "configuration read again");
     } else {
         CUZK_LOG(d->log, CUZK_LOG_ERROR, "configuration stays as it was",
                  CUZK_LOG_S("reason", err.text));
+        cuzk_config_destroy(fresh);
     }
     cuzk_config_report_clear(&report);
     cuzk_systemd_ready("serving");

@@ -183,6 +183,13 @@ def test_config_command(cuzk):
     assert r.code == 1 and r.err.startswith("cuzk config: error: ") and "b.toml:2: memory.total_budget: \"50 Gob\"" in r.err, r
     assert "default      \"5GiB\"" in cuzk.ok("config", "explain", "memory.safety_margin").out
     assert len(cuzk.ok("config", "explain").out) > 5000
+    r = cuzk.ok("config", "explain", "tls")
+    assert [l for l in r.out.splitlines() if l.startswith("tls.")] == ["tls.cert", "tls.key", "tls.client_ca"], r
+    cuzk.write("key.pem", "")
+    r = cuzk.ok("config", "check", cuzk.write("c.toml", "tls.cert = \"/nothing/c.pem\"\ntls.key = \"%s\"\n" %
+                                              cuzk.path("key.pem")))
+    assert r.out.endswith("c.toml: ok, with warnings\n") and "tls.cert: \"/nothing/c.pem\": No such file" in r.err, r
+    assert "tls.key" not in r.err, r
     r = cuzk("config", "explain", "memory.saftey_margin")
     assert r.code == 2 and "nearest is memory.safety_margin" in r.err, r
     with open(os.path.join(harness.TOP, "examples", "cuzk.toml")) as f:
@@ -208,6 +215,12 @@ def test_reload(cuzk):
         d.kill(signal.SIGHUP)
         d.wait_for("configuration stays as it was")
         assert json.loads(d.log().splitlines()[-1])["level"] == "error"
+        # a file that is named and not there: nothing of the rest is taken
+        n = len(d.log())
+        cuzk.write("cuzk.toml", "[logging]\nlevel = \"error\"\n[auth]\ntoken_file = \"/nothing\"\n")
+        d.kill(signal.SIGHUP)
+        d.wait_for("/nothing")
+        assert "configuration stays as it was" in d.log()[n:], d.log()[n:]
         cuzk.write("cuzk.toml", "[logging]\nlevel = \"warn\"\n")
         d.kill(signal.SIGHUP)
         time.sleep(0.3)
