@@ -279,6 +279,65 @@ static void test_queries(void **state)
     }
 }
 
+/* A few scalars, which take another way than many: alone, as the only ones that are not zero among
+ * many, and listed with queries that begin behind some of them. */
+static void test_few(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < 2; c++) {
+        const cuzk_curve *curve = cuzk_curve_get(curves[c]);
+        for (int group = 0; group < 2; group++) {
+            for (size_t n = 0; n <= 20; n += n < 10 && group == 0 ? 1 : 5) {
+                base_kind bases_kind = (base_kind)(n % BASES_KINDS);
+                scalar_kind kind = (scalar_kind)((n + c) % SCALARS_SPARSE);
+                size_t n_bases = 3 * n + 1, spread = n % 2 == 0 ? 1 : 3;
+                test_bases bases;
+                test_bases_make(&bases, curve, (cuzk_group_id)group, n_bases, bases_kind);
+                uint8_t *scalars = msm_test_scalars(curve, n, kind);
+                uint32_t index[21];
+                for (size_t i = 0; i < n; i++) {
+                    index[i] = (uint32_t)(spread * i + n % 2);
+                }
+                for (size_t first = 0; first < n_bases; first += 1 + n) {
+                    cuzk_msm_query query = {
+                        .group = (cuzk_group_id)group, .bases = bases.points, .first = first};
+                    cuzk_msm_params params = {.scalars = scalars,
+                                              .base_index = index,
+                                              .n = n,
+                                              .queries = &query,
+                                              .n_queries = 1};
+                    cuzk_fr log;
+                    curve->fr_from_u64(&log, 0);
+                    for (size_t i = 0; i < n; i++) {
+                        if (index[i] >= first) {
+                            test_accumulate(curve, &log, scalars + 32 * i,
+                                            &bases.logs[index[i] - first]);
+                        }
+                    }
+                    test_run_msm(curve, &params, pools[1 + n % 3]);
+                    assert_sum_is(curve, (cuzk_group_id)group, &query.sum, &log, "few, listed", n);
+                }
+                /* the same among zeros */
+                uint8_t *among = calloc(n_bases, 32);
+                cuzk_fr log;
+                curve->fr_from_u64(&log, 0);
+                for (size_t i = 0; i < n; i++) {
+                    memcpy(among + 32 * (size_t)index[i], scalars + 32 * i, 32);
+                    test_accumulate(curve, &log, scalars + 32 * i, &bases.logs[index[i]]);
+                }
+                cuzk_msm_query query = {.group = (cuzk_group_id)group, .bases = bases.points};
+                cuzk_msm_params params = {
+                    .scalars = among, .n = n_bases, .queries = &query, .n_queries = 1};
+                test_run_msm(curve, &params, pools[1 + n % 3]);
+                assert_sum_is(curve, (cuzk_group_id)group, &query.sum, &log, "few among zeros", n);
+                free(among);
+                free(scalars);
+                test_bases_free(&bases);
+            }
+        }
+    }
+}
+
 static void test_arguments(void **state)
 {
     (void)state;
@@ -375,7 +434,7 @@ int main(void)
         cmocka_unit_test(test_every_length),  cmocka_unit_test(test_powers_of_two),
         cmocka_unit_test(test_special_bases), cmocka_unit_test(test_small_scalars),
         cmocka_unit_test(test_threads),       cmocka_unit_test(test_queries),
-        cmocka_unit_test(test_reports),
+        cmocka_unit_test(test_few),           cmocka_unit_test(test_reports),
     };
     return cmocka_run_group_tests(tests, make_pools, destroy_pools);
 }
