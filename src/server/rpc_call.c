@@ -46,6 +46,7 @@ void cuzk_call_expect(cuzk_listener *listener, unsigned method_index, unsigned n
             CUZK_LOG(rpc->options.log, CUZK_LOG_ERROR, "out of memory for a call");
             return;
         }
+        CUZK_TAG_GIVE(&call->on_new);
         grpc_call_error e =
             call->method == NULL
                 ? grpc_server_request_call(listener->server, &call->call, &call->details,
@@ -116,6 +117,7 @@ void cuzk_call_unref(cuzk_call *call)
 static bool start(cuzk_call *call, const grpc_op *ops, size_t n, cuzk_event_tag *tag)
 {
     cuzk_call_ref(call);
+    CUZK_TAG_GIVE(tag);
     grpc_call_error e = grpc_call_start_batch(call->call, ops, n, tag, NULL);
     if (e != GRPC_CALL_OK) {
         CUZK_LOG(call->rpc->options.log, CUZK_LOG_ERROR, "a gRPC operation was refused",

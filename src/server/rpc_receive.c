@@ -42,6 +42,7 @@ void cuzk_call_receive_now(cuzk_call *call)
     grpc_op op = {.op = GRPC_OP_RECV_MESSAGE};
     op.data.recv_message.recv_message = &call->message;
     pthread_mutex_lock(&call->lock);
+    CUZK_TAG_GIVE(&call->on_message);
     grpc_call_error e = grpc_call_start_batch(call->call, &op, 1, &call->on_message, NULL);
     pthread_mutex_unlock(&call->lock);
     if (e != GRPC_CALL_OK) {
@@ -135,8 +136,11 @@ void cuzk_call_on_message(void *owner, bool ok)
     } else {
         atomic_store_explicit(&rpc->had_broken_message, true, memory_order_relaxed);
     }
-    /* what no wait has taken over */
-    cuzk_gate_return(rpc->gate, call->charge);
-    call->charge = 0;
+    if (!call->method->is_stream) {
+        /* what no wait has taken over. Of a stream the next message may be here already, in another
+         * thread; and its messages hold nothing */
+        cuzk_gate_return(rpc->gate, call->charge);
+        call->charge = 0;
+    }
     cuzk_call_unref(call);
 }

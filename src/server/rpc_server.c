@@ -172,6 +172,7 @@ static bool serve_one(cuzk_rpc *rpc)
         grpc_completion_queue_next(rpc->queue, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
     if (event.type == GRPC_OP_COMPLETE) {
         cuzk_event_tag *tag = event.tag;
+        CUZK_TAG_TAKE(tag);
         tag->run(tag->owner, event.success != 0);
     }
     return event.type != GRPC_QUEUE_SHUTDOWN;
@@ -317,6 +318,7 @@ void cuzk_rpc_stop(cuzk_rpc *rpc)
             pthread_mutex_lock(&rpc->lock);
             rpc->n_shutting++;
             pthread_mutex_unlock(&rpc->lock);
+            CUZK_TAG_GIVE(&listener->on_shutdown);
             grpc_server_shutdown_and_notify(listener->server, rpc->queue, &listener->on_shutdown);
         }
     }
