@@ -40,6 +40,7 @@ for set in "$@"; do
         need protoc-c protobuf-c-compiler
         need /usr/include/protobuf-c/protobuf-c.h libprotobuf-c-dev
         need /usr/include/grpc/grpc.h libgrpc-dev
+        need /usr/include/openssl/pem.h libssl-dev
         ;;
     check)
         need git git

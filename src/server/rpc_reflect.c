@@ -3,11 +3,8 @@
  * google/protobuf/descriptor.proto and of proto/grpc/reflection/v1/reflection.proto. */
 #include "server/rpc_reflect.h"
 
-#include "proto/descriptors.h"
-#include "server/rpc_internal.h"
 #include "server/rpc_wire.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { FILES_MAX = 32, NOT_FOUND = 5, UNIMPLEMENTED = 12 };
@@ -221,32 +218,4 @@ cuzk_status cuzk_reflect(cuzk_text *out, const uint8_t *request, size_t size, co
         put_error(out, UNIMPLEMENTED, "such question:", "the request asks nothing");
     }
     return CUZK_OK;
-}
-
-static void answer(cuzk_call *call, uint8_t *message, size_t size)
-{
-    cuzk_text out = {0};
-    cuzk_error err = {0};
-    cuzk_status status =
-        cuzk_reflect(&out, message, size, cuzk_proto_descriptors,
-                     (size_t)(cuzk_proto_descriptors_end - cuzk_proto_descriptors), &err);
-    free(message);
-    if (status != CUZK_OK) {
-        cuzk_text_clear(&out);
-        cuzk_call_fail_status(call, status, err.text);
-        return;
-    }
-    cuzk_call_send(call, &out, true);
-}
-
-const cuzk_method *cuzk_rpc_reflect_methods(void)
-{
-    static const cuzk_method methods[] = {
-        {"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", CUZK_GATE_SMALL,
-         CUZK_RIGHT_NONE, .is_stream = true, .handle = answer},
-        {"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", CUZK_GATE_SMALL,
-         CUZK_RIGHT_NONE, .is_stream = true, .handle = answer},
-        {NULL},
-    };
-    return methods;
 }
