@@ -198,9 +198,12 @@ static void run_bits(void *context)
 {
     sum_run *r = context;
     cuzk_error error = {0};
-    must(cuzk_point_sum_bits(r->s, &r->sum, r->params.group, r->params.bases, r->bits, r->params.n,
-                             r->n_ones, r->workspace, NULL, &error),
-         &error);
+    cuzk_point_bits_params params = {.group = r->params.group,
+                                     .bases = r->params.bases,
+                                     .bits = r->bits,
+                                     .selection = {.n_vars = r->params.n},
+                                     .n_ones = r->n_ones};
+    must(cuzk_point_sum_bits(r->s, &r->sum, &params, r->workspace, NULL, &error), &error);
 }
 
 static bool is_multiple(const sum_run *r, const cuzk_fr *k)

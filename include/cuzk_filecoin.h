@@ -145,11 +145,12 @@ typedef struct {
     bool drop_pages;        /* give the file's pages back while they are read */
     cuzk_progress progress; /* of building a circuit; may be NULL */
     void *progress_user;
+    const char *device; /* as in cuzk_key_options: where rows, quotient and sums are made */
 } cuzk_filecoin_key_options;
 
 #define CUZK_FILECOIN_KEY_OPTIONS_INIT                                                             \
     {                                                                                              \
-        sizeof(cuzk_filecoin_key_options), NULL, NULL, false, false, NULL, NULL                    \
+        sizeof(cuzk_filecoin_key_options), NULL, NULL, false, false, NULL, NULL, NULL              \
     }
 
 /** Open the proving key of a request's circuit. All points are decoded, into as many bytes as the
@@ -159,7 +160,8 @@ typedef struct {
  *  request of the same kind and sector size can be proved with the key. key: returned;
  *  cuzk_filecoin_key_close. options: may be NULL. Whether the key is the network's is told by its
  *  verifying part, with which every proof is verified: a damaged rest makes no proof.
- *  Errors: as cuzk_filecoin_vkey_open_file; E_FORMAT (a point off the curve). */
+ *  Errors: as cuzk_filecoin_vkey_open_file; E_FORMAT (a point off the curve); those of
+ *  cuzk_key_options.device. */
 CUZK_API cuzk_status cuzk_filecoin_key_open(const cuzk_ctx *ctx, cuzk_filecoin_key **key,
                                             const cuzk_filecoin_request *request,
                                             const cuzk_filecoin_key_options *options,

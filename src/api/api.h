@@ -74,6 +74,9 @@ typedef struct cuzk_api_device cuzk_api_device;
  *  for "cuda:N" in a library without CUDA. */
 cuzk_status cuzk_api_device_check(const char *name, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Add what the device did since the last call to the stats' device stages. NULL: nothing. */
+void cuzk_api_device_stats(cuzk_prove_stats *stats, cuzk_api_device *device);
+
 /** Open a device, test it, and copy the prover's key to it. name: one that passed the check; for
  * the CPU *out is NULL. prover: borrowed until close. Returned: cuzk_api_device_close. */
 cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,

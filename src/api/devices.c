@@ -92,7 +92,7 @@ cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const 
     if (status == CUZK_OK) {
         status = cuzk_cuda_self_test(&made->device, err);
         if (status == CUZK_OK) {
-            status = cuzk_device_prover_create(&made->prover, &made->device, prover, err);
+            status = cuzk_device_prover_create(&made->prover, &made->device, prover, NULL, err);
         }
         if (status != CUZK_OK) {
             cuzk_cuda_device_close(&made->device);
@@ -117,6 +117,20 @@ const struct cuzk_prove_device *cuzk_api_device_get(const cuzk_api_device *devic
     return device == NULL ? NULL : cuzk_device_prover_get(device->prover);
 }
 
+void cuzk_api_device_stats(cuzk_prove_stats *stats, cuzk_api_device *device)
+{
+    float ms[CUZK_TIME_KINDS];
+    if (device == NULL) {
+        return;
+    }
+    cuzk_device_prover_times(device->prover, ms);
+    stats->n_device_stages = CUZK_TIME_KINDS;
+    for (int i = 0; i < CUZK_TIME_KINDS; i++) {
+        stats->device_stage[i] = cuzk_time_kind_name((cuzk_time_kind)i);
+        stats->device_ns[i] += (uint64_t)((double)ms[i] * 1e6);
+    }
+}
+
 void cuzk_api_device_close(cuzk_api_device *device)
 {
     if (device != NULL) {
@@ -127,6 +141,12 @@ void cuzk_api_device_close(cuzk_api_device *device)
 }
 
 #else
+
+void cuzk_api_device_stats(cuzk_prove_stats *stats, cuzk_api_device *device)
+{
+    (void)stats;
+    (void)device;
+}
 
 cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,
                                  cuzk_error *err)

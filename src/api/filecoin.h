@@ -51,6 +51,7 @@ struct cuzk_filecoin_key {
     cuzk_input input; /* closed where the points are decoded and the process proves often */
     cuzk_shape *shape;
     cuzk_prover *prover;
+    struct cuzk_api_device *device; /* of its large sums; NULL: the CPU */
     bool is_published;
 };
 
@@ -127,6 +128,7 @@ typedef struct {
     bool allow_test_key;
     bool proves_once;  /* drop_pages */
     bool proves_often; /* all points are decoded and the file let go: it may change afterwards */
+    const char *device;
     cuzk_reporter reporter;
 } cuzk_filecoin_key_params;
 

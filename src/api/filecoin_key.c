@@ -207,13 +207,13 @@ static cuzk_status open_prover(const cuzk_ctx *ctx, cuzk_filecoin_key *key, cons
                                const cuzk_filecoin_key_params *o, cuzk_error *err)
 {
     cuzk_prover_params params = {.drop_mapped_pages = o->proves_once,
-                                 .decode_late = o->proves_once,
+                                 .decode_late = o->proves_once && o->device == NULL,
                                  .drop_decoded_pages = o->proves_often};
     CUZK_TRY(cuzk_prover_create_params(&key->prover, file, key->shape, &params, ctx->pool, err));
     if (o->proves_often) {
         cuzk_input_close(&key->input);
     }
-    return CUZK_OK;
+    return cuzk_api_device_open(&key->device, o->device, key->prover, err);
 }
 
 cuzk_status cuzk_filecoin_key_make(const cuzk_ctx *ctx, cuzk_filecoin_key **out, const char *path,
@@ -261,6 +261,7 @@ cuzk_status cuzk_filecoin_key_open(const cuzk_ctx *ctx, cuzk_filecoin_key **key,
     CUZK_API_NOT_NULL(err, request);
     cuzk_filecoin_key_options o = CUZK_FILECOIN_KEY_OPTIONS_INIT;
     CUZK_TRY(cuzk_api_options(&o, sizeof o, options, "cuzk_filecoin_key_options", err));
+    CUZK_TRY(cuzk_api_device_check(o.device, err));
     cuzk_registered_proof proof;
     CUZK_TRY(cuzk_request_proof(&proof, request, err));
     char *path = NULL;
@@ -269,6 +270,7 @@ cuzk_status cuzk_filecoin_key_open(const cuzk_ctx *ctx, cuzk_filecoin_key **key,
     cuzk_filecoin_key_params params = {.circuits_folder = o.circuits_folder,
                                        .allow_test_key = o.allow_test_key,
                                        .proves_once = o.drop_pages,
+                                       .device = o.device,
                                        .reporter = cuzk_api_reporter(o.progress, o.progress_user)};
     cuzk_status status = cuzk_filecoin_key_make(ctx, key, path, &proof, &params, err);
     free(path);
@@ -278,6 +280,7 @@ cuzk_status cuzk_filecoin_key_open(const cuzk_ctx *ctx, cuzk_filecoin_key **key,
 void cuzk_filecoin_key_close(cuzk_filecoin_key *key)
 {
     if (key != NULL) {
+        cuzk_api_device_close(key->device);
         cuzk_prover_destroy(key->prover);
         cuzk_shape_destroy(key->shape);
         cuzk_input_close(&key->input);

@@ -95,8 +95,10 @@ static cuzk_status prove_witness(struct proving *g, const cuzk_witness *witness,
     }
     cuzk_reporter reporter = {.report = report_partition, .ctx = g};
     cuzk_prove_times times = {.n_stages = 0};
-    cuzk_prove_params params = {
-        .test_blinding = g->rs != NULL ? &blinding : NULL, .reporter = &reporter, .times = &times};
+    cuzk_prove_params params = {.test_blinding = g->rs != NULL ? &blinding : NULL,
+                                .device = cuzk_api_device_get(g->key->device),
+                                .reporter = &reporter,
+                                .times = &times};
     cuzk_proof_points points;
     cuzk_status status =
         cuzk_prover_prove(g->key->prover, &points, witness, &params, g->ctx->pool, g->err);
@@ -104,6 +106,7 @@ static cuzk_status prove_witness(struct proving *g, const cuzk_witness *witness,
     for (unsigned i = 0; i < times.n_stages; i++) {
         add_time(&g->proof->stats, times.stages[i].name, times.stages[i].ns);
     }
+    cuzk_api_device_stats(&g->proof->stats, g->key->device);
     CUZK_TRY(status);
     g->proof->stats.n_values = witness->n_field;
     g->proof->stats.n_bits = witness->n_vars - witness->n_field;

@@ -76,6 +76,7 @@ static cuzk_status run_prover(const cuzk_ctx *ctx, cuzk_proof *proof, const cuzk
     for (unsigned i = 0; i < times.n_stages; i++) {
         add_stage(&proof->stats, times.stages[i].name, times.stages[i].ns);
     }
+    cuzk_api_device_stats(&proof->stats, key->device);
     return status;
 }
 

@@ -232,6 +232,9 @@ void cuzk_cli_json_bool(cuzk_cli_json *json, const char *key, bool value);
 void cuzk_cli_json_open(cuzk_cli_json *json, const char *key, char bracket);
 void cuzk_cli_json_close(cuzk_cli_json *json, char bracket);
 
+/** A line of what a device did for a proof; nothing without one. */
+void cuzk_cli_print_device(const cuzk_prove_stats *stats, const char *device);
+
 /** The members that tell how a proof was made: time, that of each stage, memory, processor,
  * threads. */
 void cuzk_cli_json_proving(cuzk_cli_json *json, const cuzk_prove_stats *stats, uint64_t peak_bytes,

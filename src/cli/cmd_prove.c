@@ -65,6 +65,7 @@ static void print_summary(const cuzk_cli_args *args, const cuzk_ctx *ctx, const 
     printf("; peak memory %.1f MiB; cpu %s, threads %u%s%s\n", (double)peak / 1048576,
            cuzk_ctx_cpu(ctx), cuzk_ctx_n_threads(ctx), device != NULL ? ", device " : "",
            device != NULL ? device : "");
+    cuzk_cli_print_device(&stats, device);
 }
 
 /* wanted: what --format asked for; NULL: the usual one of the kind of key. */

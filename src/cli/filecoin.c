@@ -91,6 +91,7 @@ static void print_summary(const cuzk_cli_args *args, const cuzk_ctx *ctx,
     printf("; parameters opened in %.2f s; peak memory %.1f MiB; cpu %s, threads %u\n",
            (double)key_ns / 1e9, (double)peak / 1048576, cuzk_ctx_cpu(ctx),
            cuzk_ctx_n_threads(ctx));
+    cuzk_cli_print_device(&stats, cuzk_cli_value(args, "--device"));
 }
 
 static int prove(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_filecoin_request *request,
@@ -103,6 +104,7 @@ static int prove(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_filecoin_r
     key_options.progress_user = args;
     key_options.allow_test_key = cuzk_cli_value(args, "--allow-test-key") != NULL;
     key_options.drop_pages = true; /* this process proves once */
+    key_options.device = cuzk_cli_value(args, "--device");
     cuzk_filecoin_prove_options options = CUZK_FILECOIN_PROVE_OPTIONS_INIT;
     options.progress = cuzk_cli_progress;
     options.progress_user = args;

@@ -436,6 +436,22 @@ int cuzk_cli_verdict(cuzk_cli_args *args, bool valid, const char *text, const ch
     return valid ? CUZK_EXIT_OK : CUZK_EXIT_FAILED;
 }
 
+void cuzk_cli_print_device(const cuzk_prove_stats *stats, const char *device)
+{
+    const char *joint = ":";
+    if (stats->n_device_stages == 0) {
+        return;
+    }
+    printf("on %s, ms", device);
+    for (unsigned i = 0; i < stats->n_device_stages; i++) {
+        if (stats->device_ns[i] != 0) {
+            printf("%s %s %.2f", joint, stats->device_stage[i], (double)stats->device_ns[i] / 1e6);
+            joint = " +";
+        }
+    }
+    printf("\n");
+}
+
 void cuzk_cli_json_proving(cuzk_cli_json *json, const cuzk_prove_stats *stats, uint64_t peak_bytes,
                            const cuzk_ctx *ctx)
 {
@@ -445,6 +461,13 @@ void cuzk_cli_json_proving(cuzk_cli_json *json, const cuzk_prove_stats *stats, u
         cuzk_cli_json_seconds(json, stats->stage[i], stats->stage_ns[i]);
     }
     cuzk_cli_json_close(json, '}');
+    if (stats->n_device_stages > 0) {
+        cuzk_cli_json_open(json, "device_stages", '{');
+        for (unsigned i = 0; i < stats->n_device_stages; i++) {
+            cuzk_cli_json_seconds(json, stats->device_stage[i], stats->device_ns[i]);
+        }
+        cuzk_cli_json_close(json, '}');
+    }
     cuzk_cli_json_number(json, "peak_memory_bytes", peak_bytes);
     cuzk_cli_json_text(json, "cpu", cuzk_ctx_cpu(ctx));
     cuzk_cli_json_number(json, "threads", cuzk_ctx_n_threads(ctx));

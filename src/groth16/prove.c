@@ -6,7 +6,7 @@
  *     other queries       selections and the sums' own
  *
  * so that the workspace is as large as the largest of them, not their sum. A device has memory of
- * its own: with one, only rows and selections are here. */
+ * its own. */
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/map_file.h"
@@ -107,10 +107,7 @@ static size_t workspace_bytes(const cuzk_proving *g)
     const cuzk_prover *p = g->p;
     size_t vector = align(p->n * sizeof(cuzk_fr)), most = 2 * vector;
     if (g->params.device != NULL) {
-        for (unsigned i = 0; i < p->n_sets; i++) {
-            most = larger(most, cuzk_query_selection_bytes(&p->sets[i], g->w));
-        }
-        return most;
+        return 1; /* nothing of it is made here */
     }
     cuzk_msm_query query;
     cuzk_msm_params h = h_params(g, &query);
@@ -126,8 +123,7 @@ size_t cuzk_proving_bytes_max(const cuzk_proving_counts *counts, const cuzk_pool
 {
     size_t vector = align(((size_t)1 << counts->lg_n) * sizeof(cuzk_fr));
     if (counts->on_device) {
-        size_t selected = cuzk_query_selection_bytes_max(counts->n_vars, counts->n_field);
-        return sizeof(cuzk_proving) + larger(2 * vector, selected);
+        return sizeof(cuzk_proving) + 1;
     }
     cuzk_msm_query query = {.group = CUZK_G1};
     cuzk_msm_params h = {.n = (size_t)1 << counts->lg_n, .queries = &query, .n_queries = 1};
@@ -164,11 +160,11 @@ static cuzk_status eval_rows(cuzk_proving *g, cuzk_fr *a, cuzk_fr *b)
 static cuzk_status rows_and_quotient(cuzk_proving *g)
 {
     const cuzk_prover *p = g->p;
+    if (g->params.device != NULL) {
+        return CUZK_OK; /* rows and quotient are made there, together with the sums */
+    }
     cuzk_fr *a = row_vector(g, 0), *b = row_vector(g, 1);
     CUZK_TRY(eval_rows(g, a, b));
-    if (g->params.device != NULL) {
-        return CUZK_OK; /* the quotient is made there, together with its sum */
-    }
     void *rest = row_vector(g, 2);
     CUZK_TRY(begin_stage(g, "quotient", AT_QUOTIENT));
     return p->is_zkey ? cuzk_quotient_circom(p->domain, a, a, b, rest, g->pool, g->err)
@@ -268,19 +264,10 @@ static cuzk_status query_sums(cuzk_proving *g, unsigned i)
 
 static cuzk_status sums_on_device(cuzk_proving *g)
 {
-    const cuzk_prover *p = g->p;
     const cuzk_prove_device *d = g->params.device;
-    cuzk_fr *a = row_vector(g, 0), *b = row_vector(g, 1);
-    CUZK_TRY(begin_stage(g, "quotient, H", AT_QUOTIENT));
-    CUZK_TRY(d->h_sum(d->context, &g->h, a, b, g->err));
-    CUZK_TRY(begin_stage(g, "A, B, C", AT_QUERIES));
-    for (unsigned i = 0; i < p->n_sets; i++) {
-        cuzk_query_selection selection;
-        g->sets[i] = p->sets[i];
-        cuzk_query_select(&g->sets[i], g->w, g->ws, &selection);
-        CUZK_TRY(d->query_sums(d->context, i, &g->sets[i], &selection, g->err));
-    }
-    return CUZK_OK;
+    CUZK_TRY(begin_stage(g, "device", AT_QUOTIENT));
+    memcpy(g->sets, g->p->sets, sizeof g->sets);
+    return d->sums(d->context, &g->h, g->sets, g->w, g->err);
 }
 
 /* ---- assembly -----------------------------------------------------------------------------------

@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What a device does of a proof: the quotient with the sum over H, and the sums over the witness.
+/* What a device does of a proof: rows, quotient, and all large sums, from the typed witness.
  *
- * The prover evaluates the rows and selects the witness' values, hands both over, and assembles and
- * verifies the proof on the CPU: whatever a device answers, no wrong proof is delivered. */
+ * The prover assembles the proof and verifies it on the CPU: whatever a device answers, no wrong
+ * proof is delivered. */
 #ifndef CUZK_GROTH16_PROVE_DEVICE_H
 #define CUZK_GROTH16_PROVE_DEVICE_H
 
 #include "groth16/query_sum.h"
 
-/* All functions wait for the device; they may be called by several threads at once. */
 typedef struct cuzk_prove_device {
     const char *name; /* for messages: "cuda:0" */
-    void *context;    /* the first argument of both */
+    void *context;
 
-    /** sum = Σ h_i·H_i with the scalars of the prover's kind of key.
+    /** h = Σ h_i·H_i with the scalars of the prover's kind of key, and the sum of each query of the
+     *  prover's sets.
      *
-     *  a, b: the rows on the domain, n elements each, Montgomery form, natural order. */
-    cuzk_status (*h_sum)(void *context, cuzk_jac *sum, const cuzk_fr *a, const cuzk_fr *b,
-                         cuzk_error *err);
-
-    /** The sum of each query of the prover's set number `number`; set: a copy of that, sums: out.
-     */
-    cuzk_status (*query_sums)(void *context, unsigned number, cuzk_query_set *set,
-                              const cuzk_query_selection *selection, cuzk_error *err);
+     *  sets: copies of the prover's; their sums are written. witness: of the prover's circuit.
+     *  Waits for the device. Several threads may call at once. Errors: E_UNSATISFIED (a variable
+     *  that the circuit calls a bit holds another value), E_DEVICE. */
+    cuzk_status (*sums)(void *context, cuzk_jac *h, cuzk_query_set *sets,
+                        const cuzk_witness *witness, cuzk_error *err);
 } cuzk_prove_device;
 
 #endif

@@ -5,6 +5,16 @@
 
 #include <string.h>
 
+/* The values of a set after selection, in the forms that cuzk_bit_sum and cuzk_msm take. Indices
+ * are those of the bases before a query's `first` is taken off. */
+typedef struct {
+    const uint64_t *bits;
+    size_t n_bits;
+    const uint8_t (*scalars)[32];
+    const uint32_t *index; /* ascending */
+    size_t n_scalars;
+} selection;
+
 /* Workspace: selected bits | base indices | selected scalars | the sums' own workspace. */
 struct layout {
     size_t index, scalars, inner, total;
@@ -83,13 +93,6 @@ size_t cuzk_query_sums_workspace_bytes(const cuzk_query_set *set, const cuzk_wit
     return plan(set, witness, pool).total;
 }
 
-size_t cuzk_query_selection_bytes_max(uint32_t n_vars, uint32_t n_field)
-{
-    static const uint64_t any_support = 0; /* only whether there is one is looked at */
-    cuzk_query_set set = {.support = &any_support};
-    return plan_selection(&set, n_vars, n_field).inner;
-}
-
 size_t cuzk_query_sums_bytes_max(const cuzk_curve *curve, uint32_t n_vars, uint32_t n_field,
                                  size_t n_queries, const cuzk_pool *pool)
 {
@@ -163,15 +166,8 @@ static void select_field(const cuzk_query_set *set, const cuzk_witness *w, uint3
     }
 }
 
-size_t cuzk_query_selection_bytes(const cuzk_query_set *set, const cuzk_witness *witness)
-{
-    size_t n_bits, n_scalars;
-    count(set, witness, &n_bits, &n_scalars);
-    return plan_selection(set, n_bits, n_scalars).inner;
-}
-
-void cuzk_query_select(const cuzk_query_set *set, const cuzk_witness *w, void *ws,
-                       cuzk_query_selection *s)
+/* ws then holds private values, as long as the selection is used. */
+static void select_values(const cuzk_query_set *set, const cuzk_witness *w, void *ws, selection *s)
 {
     count(set, w, &s->n_bits, &s->n_scalars);
     struct layout l = plan_selection(set, s->n_bits, s->n_scalars);
@@ -198,8 +194,8 @@ cuzk_status cuzk_query_sums(cuzk_query_set *set, const cuzk_witness *w, void *ws
     struct layout l = plan(set, w, pool);
     CUZK_FAIL_IF(ws_bytes < l.total, err, CUZK_E_ARGUMENT,
                  "summing queries: %zu bytes of workspace, %zu are needed", ws_bytes, l.total);
-    cuzk_query_selection s;
-    cuzk_query_select(set, w, ws, &s);
+    selection s;
+    select_values(set, w, ws, &s);
     uint8_t *inner = (uint8_t *)ws + l.inner;
     CUZK_TRY(cuzk_bit_sum(w->curve, set->queries, set->n_queries, s.bits, s.n_bits, inner,
                           l.inner_bytes, pool, err));

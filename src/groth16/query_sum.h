@@ -22,30 +22,9 @@ typedef struct {
     const cuzk_reporter *reporter; /* of cuzk_query_sums; may be NULL */
 } cuzk_query_set;
 
-/* The values of a set after selection, in the forms that cuzk_bit_sum and cuzk_msm take. Indices
- * are those of the bases before a query's `first` is taken off. */
-typedef struct {
-    const uint64_t *bits;
-    size_t n_bits;
-    const uint8_t (*scalars)[32];
-    const uint32_t *index; /* ascending */
-    size_t n_scalars;
-} cuzk_query_selection;
-
-/** Bytes of workspace of cuzk_query_select for this witness. */
-size_t cuzk_query_selection_bytes(const cuzk_query_set *set, const cuzk_witness *witness);
-
-/** Select the values of a set. ws: 64-byte aligned, borrowed as long as the selection is used, as
- * is the witness; it then holds private values. */
-void cuzk_query_select(const cuzk_query_set *set, const cuzk_witness *witness, void *ws,
-                       cuzk_query_selection *out);
-
 /** Bytes of workspace of cuzk_query_sums for this witness. */
 size_t cuzk_query_sums_workspace_bytes(const cuzk_query_set *set, const cuzk_witness *witness,
                                        const cuzk_pool *pool);
-
-/** No selection of a witness of n_vars variables with n_field field values needs more. */
-size_t cuzk_query_selection_bytes_max(uint32_t n_vars, uint32_t n_field);
 
 /** No set of n_queries queries, of which the last may be in G2, needs more for a witness of n_vars
  *  variables with n_field field values. */

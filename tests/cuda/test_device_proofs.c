@@ -7,11 +7,13 @@
 
 static cuzk_pool *pool;
 
+static cuzk_device_prover_params device_params; /* for the provers that follow */
+
 static cuzk_device_prover *device_prover_of(const cuzk_prover *prover)
 {
     cuzk_error error = {0};
     cuzk_device_prover *d = NULL;
-    must(cuzk_device_prover_create(&d, &device, prover, &error), &error);
+    must(cuzk_device_prover_create(&d, &device, prover, &device_params, &error), &error);
     return d;
 }
 
@@ -70,6 +72,7 @@ static void test_bellperson(void **state)
 {
     (void)state;
     cuzk_error error = {0};
+    device_params.piece = device_test_is_small() ? 192 : device_params.piece;
     const char *name = "circom/bls12381/range64";
     cuzk_shape *shape = support_shape(name);
     cuzk_witness *w = support_witness(name, shape->n_inputs);
@@ -104,24 +107,62 @@ static void spoil(faulty *f, cuzk_group_id group, cuzk_jac *sum)
     }
 }
 
-static cuzk_status faulty_h(void *context, cuzk_jac *sum, const cuzk_fr *a, const cuzk_fr *b,
-                            cuzk_error *err)
+static cuzk_status faulty_sums(void *context, cuzk_jac *h, cuzk_query_set *sets,
+                               const cuzk_witness *witness, cuzk_error *err)
 {
     faulty *f = context;
-    cuzk_status status = f->right->h_sum(f->right->context, sum, a, b, err);
-    spoil(f, CUZK_G1, sum);
+    cuzk_status status = f->right->sums(f->right->context, h, sets, witness, err);
+    spoil(f, CUZK_G1, h);
+    for (int i = 0; i < 3; i++) {
+        for (size_t k = 0; k < sets[i].n_queries; k++) {
+            spoil(f, sets[i].queries[k].group, &sets[i].queries[k].sum);
+        }
+    }
     return status;
 }
 
-static cuzk_status faulty_queries(void *context, unsigned number, cuzk_query_set *set,
-                                  const cuzk_query_selection *selection, cuzk_error *err)
+/* Sums in pieces, as where memory is short. Small runs do so in test_bellperson. */
+static void test_pieces(void **state)
 {
-    faulty *f = context;
-    cuzk_status status = f->right->query_sums(f->right->context, number, set, selection, err);
-    for (size_t i = 0; i < set->n_queries; i++) {
-        spoil(f, set->queries[i].group, &set->queries[i].sum);
+    if (device_test_is_small()) {
+        skip();
     }
-    return status;
+    device_params.piece = 64;
+    test_circom(state);
+    test_bellperson(state);
+    device_params.piece = 0;
+}
+
+/* Too little memory is refused with the numbers. */
+static void test_memory(void **state)
+{
+    (void)state;
+    cuzk_error error = {0};
+    support_bytes bytes = support_zkey("circom/bn254/multiplier2", pool);
+    cuzk_zkey key = support_open_zkey(&bytes);
+    cuzk_prover *prover = NULL;
+    cuzk_device_prover *d = NULL;
+    must(cuzk_prover_create_zkey(&prover, &key, NULL, NULL, pool, &error), &error);
+    cuzk_device_prover_params params = {.memory_limit = 1000};
+    assert_int_equal(cuzk_device_prover_create(&d, &device, prover, &params, &error),
+                     CUZK_E_MEMORY);
+    assert_non_null(strstr(error.text, "MiB of device memory (key "));
+    error = (cuzk_error){0};
+    must(cuzk_device_prover_create(&d, &device, prover, NULL, &error), &error);
+    const cuzk_arena *arena = cuzk_device_prover_memory(d);
+    size_t sum = 0;
+    for (int i = 0; i < CUZK_ARENA_PURPOSES; i++) {
+        assert_true(arena->bytes[i] > 0);
+        sum += arena->bytes[i];
+    }
+    assert_int_equal(sum, arena->total);
+    cuzk_device_prover_destroy(d);
+    /* exactly as much is enough */
+    params.memory_limit = sum;
+    must(cuzk_device_prover_create(&d, &device, prover, &params, &error), &error);
+    cuzk_device_prover_destroy(d);
+    cuzk_prover_destroy(prover);
+    free(bytes.data);
 }
 
 static void test_wrong_sums(void **state)
@@ -137,7 +178,7 @@ static void test_wrong_sums(void **state)
     cuzk_device_prover *d = device_prover_of(prover);
     for (int wrong = 0; wrong <= 5; wrong++) { /* H, A, B1, B2, C in some order, then none */
         faulty f = {.right = cuzk_device_prover_get(d), .wrong = wrong};
-        cuzk_prove_device face = {"faulty", &f, faulty_h, faulty_queries};
+        cuzk_prove_device face = {"faulty", &f, faulty_sums};
         cuzk_prove_params params = {.device = &face, .without_self_check = true};
         cuzk_proof_points proof;
         memset(&proof, 0xcc, sizeof proof);
@@ -166,6 +207,7 @@ int main(void)
     pool = device_test_pool();
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_circom),
                                        cmocka_unit_test(test_bellperson),
+                                       cmocka_unit_test(test_pieces), cmocka_unit_test(test_memory),
                                        cmocka_unit_test(test_wrong_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

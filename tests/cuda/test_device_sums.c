@@ -131,12 +131,13 @@ static void check_bits(cuzk_group_id id, uint32_t n, unsigned percent)
     CUdeviceptr d[3] = {device_bytes(bases, n * g->affine_bytes), device_bytes(words, 8 * n_words),
                         device_bytes(NULL, cuzk_point_sum_bits_bytes(&summer, id, n, n_ones))};
     cuzk_jac found;
-    must(cuzk_point_sum_bits(&summer, &found, id, d[0], d[1], n, n_ones, d[2], NULL, &error),
-         &error);
+    cuzk_point_bits_params params = {
+        .group = id, .bases = d[0], .bits = d[1], .selection = {.n_vars = n}, .n_ones = n_ones};
+    must(cuzk_point_sum_bits(&summer, &found, &params, d[2], NULL, &error), &error);
     if (n_ones > 0) {
         cuzk_jac unused;
-        assert_int_equal(cuzk_point_sum_bits(&summer, &unused, id, d[0], d[1], n, n_ones - 1, d[2],
-                                             NULL, &error),
+        params.n_ones--;
+        assert_int_equal(cuzk_point_sum_bits(&summer, &unused, &params, d[2], NULL, &error),
                          CUZK_E_ARGUMENT);
         error = (cuzk_error){0};
     }

@@ -57,7 +57,7 @@ CUZK_KERNEL __launch_bounds__(BLOCK) bucket_digits(cuzk_digits_args a)
         return;
     }
     uint64_t k[5], carry = 0;
-    cuzk_read_words(k, a.scalars + 4 * (size_t)i, 4);
+    cuzk_read_words(k, a.scalars + 4 * (size_t)(a.which == NULL ? i : a.which[i]), 4);
     uint32_t flip = take_smaller(k, a.order) ? 1 : 0;
     k[4] = 0;
 #pragma unroll
@@ -428,36 +428,92 @@ CUZK_KERNEL __launch_bounds__(BLOCK) bucket_pairs(cuzk_bucket_args a)
     a.next_keys[slot] = key;
 }
 
-/* ---- bits ---- */
+/* ---- selections ---- */
 
-CUZK_KERNEL __launch_bounds__(BLOCK) bit_counts(cuzk_bits_args a)
+static __device__ __forceinline__ uint64_t selected(const cuzk_select_args &a, uint32_t i)
+{
+    uint64_t word = i < a.n_words ? a.words[i] : 0;
+    if (a.support != NULL && i < a.n_words) {
+        word &= a.support[i];
+    }
+    if (i <= a.first / 64) {
+        word = i < a.first / 64 ? 0 : word >> a.first % 64 << a.first % 64;
+    }
+    return word;
+}
+
+CUZK_KERNEL __launch_bounds__(BLOCK) select_counts(cuzk_select_args a)
 {
     uint32_t i = thread_number();
     if (i <= a.n_words) {
-        a.counts[i] = i == a.n_words ? 0 : (uint32_t)__popcll(a.words[i]);
+        a.counts[i] = (uint32_t)__popcll(selected(a, i));
     }
 }
 
+static __device__ __forceinline__ uint32_t ones_below(uint64_t word, uint32_t bit)
+{
+    return (uint32_t)__popcll(word & ((UINT64_C(1) << bit) - 1));
+}
+
+static __device__ __forceinline__ uint64_t word_of_lane(uint64_t word, int lane)
+{
+    uint32_t low = __shfl_sync(0xffffffffu, (uint32_t)word, lane);
+    uint32_t high = __shfl_sync(0xffffffffu, (uint32_t)(word >> 32), lane);
+    return (uint64_t)high << 32 | low;
+}
+
+/* The base of variable `bit` of word `number`. support, rank: of that word. */
+static __device__ __forceinline__ uint32_t base_of(const cuzk_select_args &a, uint64_t support,
+                                                   uint32_t rank, uint32_t number, uint32_t bit)
+{
+    return a.support_rank != NULL ? rank + ones_below(support, bit) : 64 * number + bit - a.first;
+}
+
 /* A warp takes 32 words, one after the other: lane i the bits i and 32 + i of each. */
-CUZK_KERNEL __launch_bounds__(BLOCK) bit_list(cuzk_bits_args a)
+template <bool FIELD>
+static __device__ __forceinline__ void list_selected(const cuzk_select_args &a)
 {
     uint32_t lane = threadIdx.x % 32, first = thread_number() - lane;
     uint32_t mine = first + lane < a.n_words ? first + lane : a.n_words;
-    uint64_t word = mine < a.n_words ? a.words[mine] : 0;
-    uint32_t at = a.counts[mine];
-    uint32_t low = (uint32_t)word, high = (uint32_t)(word >> 32), below = (1u << lane) - 1;
-#pragma unroll 4
+    bool exists = mine < a.n_words;
+    uint64_t all = FIELD && exists ? a.words[mine] : 0, word = selected(a, mine);
+    uint64_t support = a.support_rank != NULL && exists ? a.support[mine] : 0;
+    uint32_t rank = a.support_rank != NULL && exists ? a.support_rank[mine] : 0;
+    uint32_t at = a.counts[mine], values = FIELD && exists ? a.value_rank[mine] : 0;
+#pragma unroll 2
     for (int j = 0; j < 32; j++) {
-        uint32_t l = __shfl_sync(0xffffffffu, low, j), h = __shfl_sync(0xffffffffu, high, j);
-        uint32_t to = __shfl_sync(0xffffffffu, at, j), entry = (64 * (first + j) + lane) << 1;
-        if ((l >> lane & 1) != 0) {
-            a.list[to + (uint32_t)__popc(l & below)] = entry;
+        uint64_t w = word_of_lane(word, j), s = word_of_lane(support, j), f = 0;
+        uint32_t to = __shfl_sync(0xffffffffu, at, j), r = __shfl_sync(0xffffffffu, rank, j), v = 0;
+        if (FIELD) {
+            f = word_of_lane(all, j);
+            v = __shfl_sync(0xffffffffu, values, j);
         }
-        if ((h >> lane & 1) != 0) {
-            a.list[to + (uint32_t)__popc(l) + (uint32_t)__popc(h & below)] = entry + 64;
+#pragma unroll
+        for (uint32_t bit = lane; bit < 64; bit += 32) {
+            if ((w >> bit & 1) == 0) {
+                continue;
+            }
+            uint32_t base = base_of(a, s, r, first + (uint32_t)j, bit);
+            uint32_t place = to + ones_below(w, bit);
+            if (FIELD) {
+                a.index[place] = base;
+                a.which[place] = v + ones_below(f, bit);
+            } else {
+                a.list[place] = base << 1;
+            }
         }
     }
+}
+
+CUZK_KERNEL __launch_bounds__(BLOCK) bit_list(cuzk_select_args a)
+{
+    list_selected<false>(a);
     if (thread_number() == 0 && a.counts[a.n_words] % 2 != 0) {
         a.list[a.counts[a.n_words]] = CUZK_ADD_NONE;
     }
+}
+
+CUZK_KERNEL __launch_bounds__(BLOCK) field_list(cuzk_select_args a)
+{
+    list_selected<true>(a);
 }

@@ -37,7 +37,8 @@ typedef struct {
 /* bucket_digits, one thread a scalar: codes[v·n + i] for the windows first + v. */
 typedef struct {
     uint32_t *codes;
-    const uint64_t *scalars; /* n × 4 words, plain, below the order */
+    const uint64_t *scalars; /* 4 words each, plain, below the order */
+    const uint32_t *which;   /* the numbers of the n scalars, or NULL for 0 … n-1 */
     uint64_t order[4];
     uint64_t offset[5]; /* C */
     uint32_t n;
@@ -84,14 +85,21 @@ typedef struct {
     uint32_t n_buckets;
 } cuzk_bucket_args;
 
-/* bit_counts: counts[i] = ones of word i, counts[n_words] = 0; bit_list, counts scanned: the list
- * of entries (point_add.h) of the ones, in order, and CUZK_ADD_NONE behind an odd number of them.
- */
+/* Variables of a witness that are selected by a bitmap, from `first` on; with a support only those
+ * in it. The base of a variable is its number less first, or, with support_rank, its number among
+ * the support's variables.
+ * select_counts: counts[i] = variables selected in word i, counts[n_words] = 0. Then, with counts
+ * scanned: bit_list, the list of bases (point_add.h) in order and CUZK_ADD_NONE behind an odd
+ * number of them; field_list, bases to index and numbers of the values to which. */
 typedef struct {
     const uint64_t *words;
+    const uint64_t *support;      /* NULL: all variables */
+    const uint32_t *support_rank; /* support variables before each word, or NULL */
+    const uint32_t *value_rank;   /* of field_list: words' variables before each word */
     uint32_t *counts;
     uint32_t *list;
-    uint32_t n_words, unused;
-} cuzk_bits_args;
+    uint32_t *index, *which;
+    uint32_t n_words, first;
+} cuzk_select_args;
 
 #endif

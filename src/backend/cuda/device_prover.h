@@ -1,31 +1,55 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A prover's large sums on a CUDA device: the key's points stay there. */
+/* A prover's large sums on a CUDA device: from the typed witness, with the key's points, the rows
+ * of its circuit and everything else in memory reserved once. */
 #ifndef CUZK_BACKEND_CUDA_DEVICE_PROVER_H
 #define CUZK_BACKEND_CUDA_DEVICE_PROVER_H
 
 #include "backend/cuda/device.h"
+#include "backend/cuda/device_arena.h"
+#include "backend/cuda/device_times.h"
 #include "groth16/prove_device.h"
 #include "groth16/prover.h"
 #include "groth16/proving.h"
 
 typedef struct cuzk_device_prover cuzk_device_prover;
 
-/** Copy the points of a prover's key to a device and make what its transforms need.
- *
- *  device, prover: borrowed until destroy; the device's context is made current in every thread
- * that calls. Device memory: the key's points, 64 bytes a point of the domain for factors and 96
- * for rows, and room for the sums, which grows to what the largest witness needs. Returned: free
- * with cuzk_device_prover_destroy. Errors: E_MEMORY, E_DEVICE (the driver's reason, such as too
- * little memory). */
-cuzk_status cuzk_device_prover_create(cuzk_device_prover **out, const cuzk_cuda_device *device,
-                                      const cuzk_prover *prover, cuzk_error *err) CUZK_WARN_UNUSED;
+typedef struct {
+    size_t memory_limit; /* bytes of device memory; 0: what is free */
+    uint32_t piece; /* the most scalars of a sum at a time, a multiple of 64; 0: as many as fit */
+    /* Where the key's points come from; NULL: the prover's. Writes the first n points of a query of
+     * a group, packed, to device memory. For measurements with keys that exist nowhere else. */
+    cuzk_status (*points)(void *ctx, CUdeviceptr to, cuzk_group_id group, size_t n,
+                          cuzk_error *err);
+    void *points_ctx;
+} cuzk_device_prover_params;
 
-/** Bytes of device memory of a prover whose key has n_g1 and n_g2 points and of its proofs, at
- * most, whatever the witness. Pure. */
+/** Copy a prover's key and circuit to a device and make what its transforms need.
+ *
+ *  device, prover, the prover's shape and key: borrowed until destroy; the device's context is made
+ *  current in every thread that calls. params: NULL for none. Memory: what
+ * cuzk_device_prover_memory tells; where it does not fit, sums are made in smaller pieces, down to
+ * 2^16 scalars at a time. Returned: free with cuzk_device_prover_destroy. Errors: E_MEMORY (with
+ * the bytes that are needed for what, and those that are there), E_UNSUPPORTED, E_FORMAT (a bad
+ * coefficient of the key), E_DEVICE. */
+cuzk_status cuzk_device_prover_create(cuzk_device_prover **out, const cuzk_cuda_device *device,
+                                      const cuzk_prover *prover,
+                                      const cuzk_device_prover_params *params,
+                                      cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** About the bytes of device memory of a prover whose key has n_g1 and n_g2 points and of its
+ *  proofs, whatever the witness; rows are taken to have four terms. A prover gets by with less, in
+ *  pieces. Pure. */
 uint64_t cuzk_device_prover_bytes(const cuzk_proving_counts *counts, uint64_t n_g1, uint64_t n_g2);
 
-/** What cuzk_prove_params takes; valid until destroy. Proofs take turns. */
+/** What cuzk_prove_params takes; valid until destroy. Any number of threads may prove with it at
+ *  once: they take turns, a proof's upload included. */
 const cuzk_prove_device *cuzk_device_prover_get(const cuzk_device_prover *prover);
+
+/** The device memory that is reserved, by purpose. */
+const cuzk_arena *cuzk_device_prover_memory(const cuzk_device_prover *prover);
+
+/** Milliseconds of each kind (device_times.h) in the proofs since the last call. */
+void cuzk_device_prover_times(cuzk_device_prover *prover, float ms[CUZK_TIME_KINDS]);
 
 /** Wipe private values and free. NULL is fine. No proof may be under way. */
 void cuzk_device_prover_destroy(cuzk_device_prover *prover);

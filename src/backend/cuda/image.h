@@ -16,5 +16,6 @@ CUZK_DECLARE_IMAGES(field_check);
 CUZK_DECLARE_IMAGES(transform);
 CUZK_DECLARE_IMAGES(bucket);
 CUZK_DECLARE_IMAGES(bucket_reduce);
+CUZK_DECLARE_IMAGES(rows);
 
 #endif

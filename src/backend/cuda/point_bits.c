@@ -35,6 +35,57 @@ size_t cuzk_point_sum_bits_bytes(const cuzk_point_summer *s, cuzk_group_id group
     return bits_layout(&s->curve->g[group], n_bits, n_ones).total;
 }
 
+/* ---- selections ---- */
+
+/* Counts of the words and their sums before each; found: of all. Waits for the device. */
+static cuzk_status count_selected(const cuzk_point_summer *s, const cuzk_select_args *args,
+                                  void *scan, uint32_t *found, CUstream stream, cuzk_error *err)
+{
+    size_t n_counts = (size_t)args->n_words + 1;
+    cuzk_select_args copy = *args;
+    CUZK_TRY(cuzk_device_times_mark(s->adder.times, CUZK_TIME_SORT, stream, err));
+    CUZK_TRY(cuzk_sum_launch(s, s->select_counts, n_counts, CUZK_BUCKET_BLOCK, &copy, stream, err));
+    CUZK_TRY(cuzk_sum_scan(s, args->counts, scan, n_counts, stream, err));
+    CUZK_TRY(cuzk_sum_read_back(s, found,
+                                (CUdeviceptr)(uintptr_t)args->counts + 4 * (size_t)args->n_words, 4,
+                                stream, err));
+    return cuzk_device_times_mark(s->adder.times, CUZK_TIME_SORT, stream, err);
+}
+
+static cuzk_select_args select_args(const cuzk_selection *selection, CUdeviceptr words)
+{
+    return (cuzk_select_args){.words = cuzk_device_address(words),
+                              .support = cuzk_device_address(selection->support),
+                              .support_rank = cuzk_device_address(selection->support_rank),
+                              .n_words = (selection->n_vars + 63) / 64,
+                              .first = selection->first};
+}
+
+size_t cuzk_select_values_bytes(uint32_t n_vars)
+{
+    size_t total = 0, n_counts = ((size_t)n_vars + 63) / 64 + 1;
+    (void)cuzk_sum_take(&total, 4 * n_counts);
+    (void)cuzk_sum_take(&total, 4 * ((n_counts + CUZK_SCAN_TILE - 1) / CUZK_SCAN_TILE));
+    return total;
+}
+
+cuzk_status cuzk_select_values(const cuzk_point_summer *s, uint32_t *n,
+                               const cuzk_selection *selection, CUdeviceptr is_value,
+                               CUdeviceptr rank, CUdeviceptr index, CUdeviceptr which,
+                               CUdeviceptr workspace, CUstream stream, cuzk_error *err)
+{
+    size_t counts_bytes = 0;
+    (void)cuzk_sum_take(&counts_bytes, 4 * (((size_t)selection->n_vars + 63) / 64 + 1));
+    cuzk_select_args args = select_args(selection, is_value);
+    args.counts = cuzk_device_address(workspace);
+    args.value_rank = cuzk_device_address(rank);
+    args.index = cuzk_device_address(index);
+    args.which = cuzk_device_address(which);
+    CUZK_TRY(
+        count_selected(s, &args, cuzk_device_address(workspace + counts_bytes), n, stream, err));
+    return cuzk_sum_launch(s, s->field_list, args.n_words, CUZK_BUCKET_BLOCK, &args, stream, err);
+}
+
 typedef struct {
     const cuzk_point_summer *s;
     const cuzk_group *group;
@@ -49,25 +100,18 @@ static void *place(const bit_sum *c, size_t offset)
 }
 
 /* The list of ones; found: how many. Waits for the device. */
-static cuzk_status make_list(const bit_sum *c, CUdeviceptr bits, uint32_t n_words, uint32_t n_ones,
-                             uint32_t *found, cuzk_error *err)
+static cuzk_status make_list(const bit_sum *c, const cuzk_point_bits_params *p, uint32_t *found,
+                             cuzk_error *err)
 {
     const cuzk_point_summer *s = c->s;
-    cuzk_bits_args args = {.words = cuzk_device_address(bits),
-                           .counts = place(c, c->l.counts),
-                           .list = place(c, c->l.list),
-                           .n_words = n_words};
-    size_t n_counts = (size_t)n_words + 1;
-    CUZK_TRY(cuzk_device_times_mark(s->adder.times, CUZK_TIME_SORT, c->stream, err));
-    CUZK_TRY(cuzk_sum_launch(s, s->bit_counts, n_counts, CUZK_BUCKET_BLOCK, &args, c->stream, err));
-    CUZK_TRY(cuzk_sum_scan(s, args.counts, place(c, c->l.scan), n_counts, c->stream, err));
-    CUZK_TRY(cuzk_sum_read_back(s, found, c->workspace + c->l.counts + 4 * (size_t)n_words, 4,
-                                c->stream, err));
-    CUZK_FAIL_IF(*found > n_ones, err, CUZK_E_ARGUMENT,
+    cuzk_select_args args = select_args(&p->selection, p->bits);
+    args.counts = place(c, c->l.counts);
+    args.list = place(c, c->l.list);
+    CUZK_TRY(count_selected(s, &args, place(c, c->l.scan), found, c->stream, err));
+    CUZK_FAIL_IF(*found > p->n_ones, err, CUZK_E_ARGUMENT,
                  "adding up bases by bits on a device: %u ones, expected at most %u", *found,
-                 n_ones);
-    CUZK_TRY(cuzk_device_times_mark(s->adder.times, CUZK_TIME_SORT, c->stream, err));
-    return cuzk_sum_launch(s, s->bit_list, n_words, CUZK_BUCKET_BLOCK, &args, c->stream, err);
+                 p->n_ones);
+    return cuzk_sum_launch(s, s->bit_list, args.n_words, CUZK_BUCKET_BLOCK, &args, c->stream, err);
 }
 
 /* Point n of array number `at` to infinity. */
@@ -135,21 +179,21 @@ static cuzk_status fold(const bit_sum *c, cuzk_jac *sum, int at, uint32_t n, cuz
     return CUZK_OK;
 }
 
-cuzk_status cuzk_point_sum_bits(const cuzk_point_summer *s, cuzk_jac *sum, cuzk_group_id group,
-                                CUdeviceptr bases, CUdeviceptr bits, uint32_t n_bits,
-                                uint32_t n_ones, CUdeviceptr workspace, CUstream stream,
-                                cuzk_error *err)
+cuzk_status cuzk_point_sum_bits(const cuzk_point_summer *s, cuzk_jac *sum,
+                                const cuzk_point_bits_params *params, CUdeviceptr workspace,
+                                CUstream stream, cuzk_error *err)
 {
+    const cuzk_group *group = &s->curve->g[params->group];
     bit_sum c = {.s = s,
-                 .group = &s->curve->g[group],
-                 .bases = bases,
+                 .group = group,
+                 .bases = params->bases,
                  .workspace = workspace,
                  .stream = stream,
-                 .l = bits_layout(&s->curve->g[group], n_bits, n_ones)};
+                 .l = bits_layout(group, params->selection.n_vars, params->n_ones)};
     uint32_t found = 0, left = 0;
     int at = 0;
-    if (n_bits != 0) {
-        CUZK_TRY(make_list(&c, bits, (n_bits + 63) / 64, n_ones, &found, err));
+    if (params->selection.n_vars != 0) {
+        CUZK_TRY(make_list(&c, params, &found, err));
     }
     if (found == 0) {
         c.group->set_infinity(sum);

@@ -32,8 +32,9 @@ static cuzk_status find_kernels(cuzk_point_summer *s, cuzk_error *err)
         {&s->totals, s->bucket_module, "bucket_totals"},
         {&s->counts, s->bucket_module, "bucket_counts"},
         {&s->pairs, s->bucket_module, "bucket_pairs"},
-        {&s->bit_counts, s->bucket_module, "bit_counts"},
+        {&s->select_counts, s->bucket_module, "select_counts"},
         {&s->bit_list, s->bucket_module, "bit_list"},
+        {&s->field_list, s->bucket_module, "field_list"},
         {&s->points_spread[CUZK_G1], s->reduce_module, "g1_points_spread"},
         {&s->points_spread[CUZK_G2], s->reduce_module, "g2_points_spread"},
         {&s->points_odd[CUZK_G1], s->reduce_module, "g1_points_odd"},
@@ -190,6 +191,7 @@ static cuzk_status add_groups(cuzk_summing *c, const cuzk_point_sum_params *para
     CUdeviceptr codes = c->workspace + c->l.codes;
     cuzk_digits_args digits = {.codes = cuzk_device_address(codes),
                                .scalars = cuzk_device_address(params->scalars),
+                               .which = cuzk_device_address(params->which),
                                .n = params->n,
                                .bits = w->lg_buckets + 1};
     memcpy(digits.order, c->s->curve->r, sizeof(digits.order));

@@ -16,7 +16,8 @@ typedef struct {
     cuzk_point_adder adder;
     CUmodule bucket_module, reduce_module;
     CUfunction digits, radix_count, radix_count_codes, radix_scatter, radix_scatter_codes,
-        scan_sums, scan_top, scan_apply, bounds, totals, counts, pairs, bit_counts, bit_list;
+        scan_sums, scan_top, scan_apply, bounds, totals, counts, pairs, select_counts, bit_list,
+        field_list;
     CUfunction points_spread[2], points_odd[2], points_fold[2], points_bits[2]; /* by group id */
 } cuzk_point_summer;
 
@@ -30,7 +31,8 @@ void cuzk_point_summer_close(cuzk_point_summer *s);
 typedef struct {
     cuzk_group_id group;
     CUdeviceptr bases;
-    CUdeviceptr scalars;  /* n × 32 bytes, plain, below r */
+    CUdeviceptr scalars;  /* 32 bytes each, plain, below r */
+    CUdeviceptr which;    /* n × uint32_t: the numbers of the scalars; 0 for 0 … n-1 */
     CUdeviceptr index;    /* n × uint32_t: the base of each scalar, below 2^31; 0 for 0 … n-1 */
     uint32_t n;           /* below 2^28 */
     unsigned window_bits; /* 0: from the cost model; else 4 … 24 */
@@ -51,17 +53,43 @@ cuzk_status cuzk_point_sum(const cuzk_point_summer *s, cuzk_jac *sum,
                            const cuzk_point_sum_params *params, CUdeviceptr workspace,
                            CUstream stream, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/* Which variables of a witness take part in a sum, and with which base: those from `first` on, base
+ * number variable - first; with a support only the variables in it; with support_rank a variable's
+ * base is its number in the support, and first is 0. Device addresses, 0 for none. */
+typedef struct {
+    uint32_t n_vars, first;
+    CUdeviceptr support;      /* bitmap of n_vars bits */
+    CUdeviceptr support_rank; /* support variables before each word of it */
+} cuzk_selection;
+
+typedef struct {
+    cuzk_group_id group;
+    CUdeviceptr bases;
+    CUdeviceptr bits; /* bitmap of selection.n_vars bits; unused bits zero */
+    cuzk_selection selection;
+    uint32_t n_ones; /* the most ones that the workspace was sized for */
+} cuzk_point_bits_params;
+
 /** Bytes of workspace of cuzk_point_sum_bits for up to n_ones ones among n_bits. Pure. */
 size_t cuzk_point_sum_bits_bytes(const cuzk_point_summer *s, cuzk_group_id group, uint32_t n_bits,
                                  uint32_t n_ones);
 
-/** sum = Σ base_i over the bits i that are set.
- *
- *  bits: ⌈n_bits/64⌉ words in device memory, bit i in word i/64; unused bits zero. n_ones: the most
- *  ones that the workspace was sized for; more give E_ARGUMENT. Otherwise as cuzk_point_sum. */
-cuzk_status cuzk_point_sum_bits(const cuzk_point_summer *s, cuzk_jac *sum, cuzk_group_id group,
-                                CUdeviceptr bases, CUdeviceptr bits, uint32_t n_bits,
-                                uint32_t n_ones, CUdeviceptr workspace, CUstream stream,
-                                cuzk_error *err) CUZK_WARN_UNUSED;
+/** sum = Σ of the bases of the selected variables whose bits are set. Otherwise as cuzk_point_sum;
+ *  more than n_ones ones give E_ARGUMENT. */
+cuzk_status cuzk_point_sum_bits(const cuzk_point_summer *s, cuzk_jac *sum,
+                                const cuzk_point_bits_params *params, CUdeviceptr workspace,
+                                CUstream stream, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Bytes of workspace of cuzk_select_values. Pure. */
+size_t cuzk_select_values_bytes(uint32_t n_vars);
+
+/** List the selected variables among those that is_value (bitmap) names: *n of them, their bases to
+ *  index, the numbers of their values to which (for cuzk_point_sum_params). rank: variables of
+ *  is_value before each word. Waits for the device. Errors: E_DEVICE. */
+cuzk_status cuzk_select_values(const cuzk_point_summer *s, uint32_t *n,
+                               const cuzk_selection *selection, CUdeviceptr is_value,
+                               CUdeviceptr rank, CUdeviceptr index, CUdeviceptr which,
+                               CUdeviceptr workspace, CUstream stream,
+                               cuzk_error *err) CUZK_WARN_UNUSED;
 
 #endif

@@ -15,7 +15,7 @@
 
 #pragma GCC visibility push(default)
 
-#define MODULES(X) X(point_add) X(field_check) X(transform) X(bucket) X(bucket_reduce)
+#define MODULES(X) X(point_add) X(field_check) X(transform) X(bucket) X(bucket_reduce) X(rows)
 
 #define DECLARE(stem) extern const simt_kernel simt_##stem##_bn254[], simt_##stem##_bls12_381[];
 #pragma GCC visibility push(hidden)
