@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* SubmitProofRequests decoded and checked: golden ones of all kinds, everything that can be wrong
  * with a field, what a digest depends on, and the memory that a task is said to take. */
+#include "cuzk_synthetic.h"
+#include "filecoin/vanilla_pieces.h"
+
 #include "filecoin_params.h"
 #include "filecoin_payload.h"
 #include "work_lane.h"
@@ -74,6 +77,116 @@ static void test_golden(void **state)
         assert_true(info.witness_bytes > 1000 && info.host_bytes > 1000);
         work->task_destroy(work->user, task);
         free(bytes);
+        payload_close(p);
+    }
+}
+
+/* ---- the network's sizes --------------------------------------------------------------------- */
+
+/* Sectors that never existed. sector_size, where it is not told, follows from the proof. */
+static const struct {
+    const char *kind, *size, *circuit;
+    unsigned n_sectors, n_units;
+    bool is_large; /* takes seconds to make */
+} networks[] = {
+    {"winning", "32GiB", "winning-32g", 1, 1, false},
+    {"winning", "64GiB", "winning-64g", 1, 1, false},
+    {"window", "512MiB", "wpost-512m", 2, 1, false},
+    {"window", "32GiB", "wpost-32g", 3, 1, false},
+    {"porep", "512MiB", "porep-512m", 1, 1, false},
+    {"snap", "8MiB", "snap-8m", 1, 4, false},
+    {"porep", "32GiB", "porep-32g", 1, 10, true},
+    {"porep", "64GiB", "porep-64g", 1, 10, true},
+    {"snap", "32GiB", "snap-32g", 1, 16, true},
+    {"window", "32GiB", "wpost-32g", 2349, 1, true},
+};
+
+static cuzk_fixture read_whole(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    cuzk_fixture f = {.size = (uint64_t)ftell(file)};
+    rewind(file);
+    f.data = calloc(1, (size_t)f.size + 1);
+    assert_int_equal(fread(f.data, 1, (size_t)f.size, file), f.size);
+    fclose(file);
+    return f;
+}
+
+/* The request of a synthetic sector's two files. */
+static void fill_synthetic(payload *p, const char *kind, cuzk_vanilla_pieces *pieces,
+                           ProtobufCBinaryData *proofs)
+{
+    Cuzk__V1__SubmitProofRequest *r = &p->request;
+    const char *json = (const char *)p->expected.data;
+    cuzk__v1__submit_proof_request__init(r);
+    r->miner_id = 1000;
+    r->registered_proof = json_u64(json, "registered_proof");
+    if (kind[0] == 'p') {
+        r->proof_kind = CUZK__V1__PROOF_KIND__POREP_SEAL_COMMIT;
+        r->sector_number = 1;
+        r->vanilla_proof = (ProtobufCBinaryData){(size_t)p->c1.size, p->c1.data};
+        return;
+    }
+    assert_ok(cuzk_vanilla_pieces_read(pieces, p->c1.data, p->c1.size, &err));
+    for (uint64_t i = 0; i < pieces->n; i++) {
+        proofs[i] = (ProtobufCBinaryData){(size_t)pieces->spans[i].size,
+                                          (uint8_t *)(uintptr_t)pieces->spans[i].data};
+    }
+    r->vanilla_proofs = proofs;
+    r->n_vanilla_proofs = (size_t)pieces->n;
+    if (kind[0] == 's') {
+        r->proof_kind = CUZK__V1__PROOF_KIND__SNAP_DEALS_UPDATE;
+        r->comm_r_old = payload_hex(p, 0, "comm_r_old");
+        r->comm_r_new = payload_hex(p, 1, "comm_r_new");
+        r->comm_d_new = payload_hex(p, 2, "comm_d_new");
+        return;
+    }
+    r->proof_kind = strcmp(kind, "window") == 0 ? CUZK__V1__PROOF_KIND__WINDOW_POST_PARTITION
+                                                : CUZK__V1__PROOF_KIND__WINNING_POST;
+    r->randomness = payload_hex(p, 3, "randomness");
+}
+
+static void test_network_sizes(void **state)
+{
+    (void)state;
+    char vanilla[256], request[256];
+    snprintf(vanilla, sizeof vanilla, "%s/vanilla.json", folder);
+    snprintf(request, sizeof request, "%s/request.json", folder);
+    for (unsigned i = 0; i < sizeof networks / sizeof networks[0]; i++) {
+        if (networks[i].is_large && getenv("CUZK_NIGHTLY") == NULL) {
+            continue;
+        }
+        cuzk_synthetic_options options = CUZK_SYNTHETIC_OPTIONS_INIT;
+        static ProtobufCBinaryData proofs[2349];
+        cuzk_vanilla_pieces pieces = {0};
+        cuzk_task *task = NULL;
+        cuzk_task_info info;
+        options.kind = networks[i].kind;
+        options.sector_size = networks[i].size;
+        options.n_sectors = networks[i].n_sectors;
+        options.envelope = options.kind[0] == 'p';
+        assert_ok(cuzk_synthetic_vanilla_write(ctx, vanilla, request, &options, &err));
+        payload *p = calloc(1, sizeof *p);
+        p->expected = read_whole(request);
+        p->c1 = read_whole(vanilla);
+        fill_synthetic(p, options.kind, &pieces, proofs);
+        size_t n_bytes;
+        uint8_t *bytes = payload_pack(p, &n_bytes);
+        size_t before = heap_bytes();
+        assert_ok(work->decode(work->user, &task, &info, bytes, n_bytes, &err));
+        size_t taken = heap_bytes() - before;
+        assert_string_equal(info.circuit, networks[i].circuit);
+        assert_int_equal(info.n_units, networks[i].n_units);
+#ifndef __SANITIZE_ADDRESS__
+        assert_true(taken <= info.task_bytes && info.task_bytes <= taken + taken / 4 + (96 << 10));
+#else
+        (void)taken;
+#endif
+        work->task_destroy(work->user, task);
+        free(bytes);
+        cuzk_vanilla_pieces_clear(&pieces);
         payload_close(p);
     }
 }
@@ -504,17 +617,12 @@ static void test_digest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),
-        cmocka_unit_test(test_lenient),
-        cmocka_unit_test(test_refused_porep),
-        cmocka_unit_test(test_refused_update),
-        cmocka_unit_test(test_refused_window),
-        cmocka_unit_test(test_refused_winning),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_c1_forms),
-        cmocka_unit_test(test_sector_order),
-        cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_cut),
+        cmocka_unit_test(test_golden),          cmocka_unit_test(test_network_sizes),
+        cmocka_unit_test(test_lenient),         cmocka_unit_test(test_refused_porep),
+        cmocka_unit_test(test_refused_update),  cmocka_unit_test(test_refused_window),
+        cmocka_unit_test(test_refused_winning), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_c1_forms),        cmocka_unit_test(test_sector_order),
+        cmocka_unit_test(test_malformed),       cmocka_unit_test(test_cut),
         cmocka_unit_test(test_digest),
     };
     return cmocka_run_group_tests_name("filecoin_decode", tests, open_work, close_work);
