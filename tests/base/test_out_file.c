@@ -21,12 +21,34 @@
 enum { ALL_THERE, NO_EXCHANGE, NO_LINKS_EITHER };
 static int lacks;
 
+/* Calls that move names are counted while fails_at is not 0; that number fails. */
+static unsigned n_moves, fails_at;
+
+static bool move_fails(void)
+{
+    if (fails_at == 0 || ++n_moves != fails_at) {
+        return false;
+    }
+    errno = EIO;
+    return true;
+}
+
+int __real_rename(const char *old, const char *new);
+int __wrap_rename(const char *old, const char *new);
+int __wrap_rename(const char *old, const char *new)
+{
+    return move_fails() ? -1 : __real_rename(old, new);
+}
+
 int __real_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
 int __wrap_renameat2(int from, const char *old, int to, const char *new, unsigned flags);
 int __wrap_renameat2(int from, const char *old, int to, const char *new, unsigned flags)
 {
     if (lacks >= NO_EXCHANGE) {
         errno = EINVAL;
+        return -1;
+    }
+    if (move_fails()) {
         return -1;
     }
     return __real_renameat2(from, old, to, new, flags);
@@ -38,6 +60,9 @@ int __wrap_link(const char *old, const char *new)
 {
     if (lacks >= NO_LINKS_EITHER) {
         errno = EPERM;
+        return -1;
+    }
+    if (move_fails()) {
         return -1;
     }
     return __real_link(old, new);
@@ -215,6 +240,84 @@ static void test_targets(void **state)
     assert_int_equal(n_entries(), 2);
 }
 
+/* Three files, there or not, and every call that moves a name failing in turn: all are replaced or
+ * all are as before, and nothing else is left in the folder. Putting back may need the call that
+ * failed before: it fails once. */
+static void test_every_move_fails(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b", "c"};
+    for (unsigned there = 0; there < 8; there++) {
+        for (unsigned k = 1;; k++) {
+            cuzk_out_file files[3];
+            unsigned n_there = 0;
+            for (int i = 0; i < 3; i++) {
+                unlink(in_folder(names[i]));
+                if (there >> i & 1) {
+                    write_plain(in_folder(names[i]), "old");
+                    n_there++;
+                }
+                assert_int_equal(cuzk_out_file_open(&files[i], in_folder(names[i]), NULL), CUZK_OK);
+                fputs("new", files[i].file);
+            }
+            n_moves = 0;
+            fails_at = k;
+            cuzk_error err = {0};
+            cuzk_status status = cuzk_out_files_commit(files, 3, &err);
+            bool failed = n_moves >= k;
+            fails_at = 0;
+            /* without an exchange or a link there is still the plain way */
+            assert_true(status == CUZK_OK || (failed && status == CUZK_E_FILE));
+            if (status != CUZK_OK) {
+                assert_non_null(strstr(err.text, "Input/output error"));
+            }
+            for (int i = 0; i < 3; i++) {
+                if (status == CUZK_OK) {
+                    assert_content(in_folder(names[i]), "new");
+                } else if (there >> i & 1) {
+                    assert_content(in_folder(names[i]), "old");
+                } else {
+                    assert_int_not_equal(access(in_folder(names[i]), F_OK), 0);
+                }
+            }
+            assert_int_equal(n_entries(), status == CUZK_OK ? 3 : (int)n_there);
+            if (!failed) {
+                assert_true(k > 3);
+                break;
+            }
+        }
+    }
+}
+
+/* Streams of the process under their names are written to as they are. */
+static void test_streams(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {"/dev/fd/%d", "/proc/self/fd/%d"};
+    write_plain(in_folder("log"), "first\n");
+    for (int i = 0; i < 2; i++) {
+        FILE *f = fopen(in_folder("log"), "a");
+        assert_non_null(f);
+        char path[64];
+        snprintf(path, sizeof path, forms[i], fileno(f));
+        cuzk_error err = {0};
+        if (cuzk_write_file(path, "more\n", 5, &err) != CUZK_OK) {
+            fail_msg("%s", err.text);
+        }
+        fputs("last\n", f); /* still open */
+        fclose(f);
+    }
+    assert_content(in_folder("log"), "first\nmore\nlast\nmore\nlast\n");
+    assert_int_equal(n_entries(), 1);
+    static const char *const none[] = {"/dev/fd/999", "/proc/self/fd/12345678", "/dev/fd/x",
+                                       "/dev/fd/", "/dev/fd/1234567890"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        cuzk_error err = {0};
+        assert_int_equal(cuzk_write_file(none[i], "x", 1, &err), CUZK_E_FILE);
+        assert_non_null(strstr(err.text, none[i]));
+    }
+}
+
 int main(void)
 {
     static const int modes[] = {ALL_THERE, NO_EXCHANGE, NO_LINKS_EITHER};
@@ -225,6 +328,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_abort_leaves_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
         cmocka_unit_test_setup_teardown(test_targets, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_every_move_fails, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_streams, setup, teardown),
     };
     enum { N_TESTS = sizeof tests / sizeof tests[0], N_MODES = sizeof modes / sizeof modes[0] };
     struct CMUnitTest all[N_MODES * N_TESTS];
