@@ -89,6 +89,8 @@ static void explain_connection(cuzk_error *error, const cuzk_client *client, con
                    "or the system names?)";
         } else if (strstr(reason, "Connection refused") != NULL) {
             hint = "; is the daemon running (cuzk serve)?";
+        } else if (strstr(reason, "http1.x") != NULL || strstr(reason, "parsing HTTP/2") != NULL) {
+            hint = "; this is not gRPC, perhaps the daemon's HTTP port";
         }
     }
     CUZK_FAIL(error, CUZK_E_UNAVAILABLE, "connecting to %.300s: %.500s%s", client->address, reason,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """A daemon for tests of the client: gRPC and protobuf of Python's packages, which share no code with ours.
 
-It keeps every request and answers as the test tells it: answers[METHOD] is a message, an (code, text) pair that
-becomes the call's status, or a function of the request that gives one of both, or raises Hang.
+It keeps every request and answers as the test tells it: answers[METHOD] is a message, bytes in its place, an (code, text)
+pair that becomes the call's status, or a function of the request that gives one of both, or raises Hang.
 """
 import concurrent.futures, http.server, importlib, os, shutil, subprocess, sys, tempfile, threading
 
@@ -57,10 +57,10 @@ class Daemon:
         for module, service in ((self.proving, "ProvingEngine"), (self.circom, "Circom")):
             methods = {}
             for m in module.DESCRIPTOR.services_by_name[service].methods:
-                request, response = getattr(module, m.input_type.name), getattr(module, m.output_type.name)
+                request = getattr(module, m.input_type.name)
                 methods[m.name] = grpc.unary_unary_rpc_method_handler(
                     self._handler(m.name), request_deserializer=request.FromString,
-                    response_serializer=response.SerializeToString)
+                    response_serializer=lambda m: m if isinstance(m, bytes) else m.SerializeToString())
             self.server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("cuzk.v1." + service, methods),))
         self.port = (self.server.add_secure_port(address, credentials) if credentials
                      else self.server.add_insecure_port(address))

@@ -112,6 +112,25 @@ def test_daemons_words_reach_the_user(cuzk):
                 assert "the daemon at %s: %s: the reason, in words" % (unix(cuzk), code) in r.err, r
 
 
+def test_answers_that_are_none(cuzk):
+    to = ["--connect", unix(cuzk)]
+    with Daemon(unix(cuzk), {"GetMetrics": b"\xff\xff\xff", "ListCircuits": b"\x0a\x7f", "Prove": b"", "SubmitProof": b"",
+                             "RegisterCircuit": b"", "GetStatus": b"\x0a\x00\x12\x00\x1a\x00"},
+                http_status=(200, b"{}")) as d:
+        cuzk.fails(1, "its answer to GetMetrics is not a message of that type", "metrics", *to)
+        cuzk.fails(1, "its answer to ListCircuits is not a message of that type", "circuits", "list", *to)
+        cuzk.fails(1, "without the circuit", "circuits", "register", "a", "b", *to)
+        assert "up 0.0 s" in cuzk.ok("status", *to, "--status", d.http_address).out
+        cuzk.ok("status", "--json", *to).json()
+        kind, fields = statement(cuzk, "winning-2k-5")
+        request = cuzk.write_json("request.json", fields)
+        files = vanilla_files(cuzk, "winning-2k-5")
+        cuzk.fails(1, "an answer without a result", "bench", "--server", "--jobs", "1", "--winning", *files,
+                   "--winning-request", request, *to)
+        # a port that speaks HTTP, but another version
+        cuzk.fails(1, "perhaps the daemon's HTTP port", "metrics", "--connect", d.http_address)
+
+
 def test_address_of_the_configuration(cuzk):
     metrics = {"GetMetrics": messages()[0].GetMetricsResponse(prometheus_text="a 1\n")}
     with Daemon("127.0.0.1:0", metrics) as d:
