@@ -64,6 +64,11 @@ def test_docs_name_every_option(cuzk):
     table = harness.run(harness.EMULATOR + [server, "help"]).out.split("commands:")[1].split("options of")[0]
     heads = [line.split() for line in table.splitlines() if line.startswith("  ") and line[2] != " "]
     assert len(heads) > 15, table
+    for command in ("serve", "config"):
+        for line in cuzk.ok(command, "--help").out.splitlines():
+            for word in line.split():
+                assert not (line.startswith("  -") and word.startswith("--")) or "`" + word in docs, \
+                    "docs/cli.md does not name %s of %s" % (word, command)
     for words in heads:
         name = [w for w in words[:2] if w.islower()]
         r = harness.run(harness.EMULATOR + [server, "help"] + name)
