@@ -32,6 +32,7 @@
     X(cuMemsetD8)                                                                                  \
     X(cuMemsetD8Async)                                                                             \
     X(cuMemcpyDtoHAsync)                                                                           \
+    X(cuMemcpyDtoDAsync)                                                                           \
     X(cuMemcpy2DAsync)                                                                             \
     X(cuModuleLoadData)                                                                            \
     X(cuModuleUnload)                                                                              \

@@ -175,6 +175,13 @@ CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t n_bytes)
     return CUDA_SUCCESS;
 }
 
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t n_bytes, CUstream stream)
+{
+    (void)stream;
+    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n_bytes);
+    return CUDA_SUCCESS;
+}
+
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t n_bytes, CUstream stream)
 {
     (void)stream;

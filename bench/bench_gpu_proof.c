@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What a CUDA device does for one partition of a Filecoin proof, at full size and without a key
+ * file: the circuit and the witness of a made-up sector are real, the key's points are made on the
+ * device, with known logarithms.
+ *
+ *   bench_gpu_proof KIND SIZE [--device N] [--runs N] [--piece N]     porep, window, winning or
+ * update; 2k … 64g
+ *
+ * CSV on stdout: kind,size,step,median_ms. Steps: total, the call from the typed witness to the
+ * sums on the host's clock; then what the stream did, by device events (device_times.h); kernels,
+ * the sum of those that are neither copies nor waits. Comments: memory by purpose; whether the sums
+ * over the witness (not H) are the multiples of the generator that they must be. Exit code 1 if one
+ * is not. */
+#include "backend/cuda/device_prover.h"
+#include "backend/cuda/point_summer.h"
+#include "base/clock.h"
+#include "bench_gpu.h"
+#include "filecoin/circuit_porep.h"
+#include "filecoin/circuit_post.h"
+#include "filecoin/circuit_update.h"
+#include "filecoin/synthetic.h"
+#include "groth16/prover_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LG_PERIOD = 20, PERIOD = 1 << LG_PERIOD }; /* different points; the key repeats them */
+
+static const char *const kinds[] = {"", "porep", "update", "window", "winning"};
+
+/* ---- circuit and witness --------------------------------------------------------------------- */
+
+static void make_witness(const cuzk_registered_proof *proof, cuzk_shape **shape, cuzk_witness **w)
+{
+    cuzk_error err = {0};
+    cuzk_synthetic_params params = {.proof = *proof, .seed = 1, .miner_id = 1000, .n_sectors = 1};
+    if (proof->kind == CUZK_PROOF_POREP) {
+        cuzk_porep_vanilla vanilla;
+        must(cuzk_synthetic_porep(&vanilla, &params, &err), &err);
+        must(cuzk_porep_circuit_shape(shape, proof->sector, &err), &err);
+        must(cuzk_porep_circuit_witness(w, *shape, &vanilla, 0, NULL, &err), &err);
+        cuzk_porep_vanilla_clear(&vanilla);
+    } else if (proof->kind == CUZK_PROOF_UPDATE) {
+        cuzk_update_vanilla vanilla;
+        cuzk_update_statement statement;
+        must(cuzk_synthetic_update(&vanilla, &statement, &params, &err), &err);
+        must(cuzk_update_circuit_shape(shape, proof->sector, &err), &err);
+        must(cuzk_update_circuit_witness(w, *shape, &vanilla, &statement, 0, NULL, &err), &err);
+        cuzk_update_vanilla_clear(&vanilla);
+    } else {
+        cuzk_post_vanilla vanilla;
+        uint8_t randomness[32];
+        if (proof->kind == CUZK_PROOF_WINDOW) {
+            params.n_sectors = cuzk_window_sectors(proof->sector);
+        }
+        must(cuzk_synthetic_post(&vanilla, randomness, &params, &err), &err);
+        must(cuzk_post_circuit_shape(shape, proof->kind, proof->sector, &err), &err);
+        must(cuzk_post_circuit_witness(w, *shape, &vanilla, NULL, &err), &err);
+        cuzk_post_vanilla_clear(&vanilla);
+    }
+}
+
+/* ---- a prover without a key ------------------------------------------------------------------ */
+
+static void add_query(cuzk_prover *p, unsigned set, cuzk_group_id group, uint32_t first)
+{
+    cuzk_query_set *s = &p->sets[set];
+    s->queries[s->n_queries++] = (cuzk_msm_query){.group = group, .first = first};
+}
+
+/* The sets of a bellperson key: C of all, A and B of the variables that occur in them. */
+static void make_prover(cuzk_prover *p, const cuzk_shape *shape)
+{
+    size_t words = cuzk_bitmap_words(shape->n_vars);
+    *p = (cuzk_prover){.curve = shape->curve,
+                       .n_vars = shape->n_vars,
+                       .n_inputs = shape->n_inputs,
+                       .shape = shape,
+                       .n_sets = 3,
+                       .support_a = calloc(words, 8),
+                       .support_b = calloc(words, 8)};
+    while (((uint64_t)1 << p->lg_n) < cuzk_shape_n_rows(shape)) {
+        p->lg_n++;
+    }
+    p->n = (size_t)1 << p->lg_n;
+    p->n_h = p->n - 1;
+    for (uint32_t v = 0; v < p->n_vars; v++) {
+        bool is_input = v < p->n_inputs;
+        if (is_input || cuzk_bitmap_get(shape->a_aux_density, v - p->n_inputs)) {
+            cuzk_bitmap_set(p->support_a, v);
+        }
+        if (is_input ? cuzk_bitmap_get(shape->b_input_density, v)
+                     : cuzk_bitmap_get(shape->b_aux_density, v - p->n_inputs)) {
+            cuzk_bitmap_set(p->support_b, v);
+        }
+    }
+    p->sets[1].support = p->support_a;
+    p->sets[2].support = p->support_b;
+    p->sets[1].compact = p->sets[2].compact = true;
+    add_query(p, 0, CUZK_G1, p->n_inputs);
+    add_query(p, 1, CUZK_G1, 0);
+    add_query(p, 2, CUZK_G1, 0);
+    add_query(p, 2, CUZK_G2, 0);
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+static uint64_t logarithm(size_t i)
+{
+    i %= PERIOD;
+    return i % TABLE + 1 + TABLE + (i / TABLE + 1) * (TABLE + 1);
+}
+
+/* PERIOD points: all sums of an entry of one table and one of the other. */
+static CUdeviceptr make_period(const cuzk_point_adder *adder, const cuzk_group *g)
+{
+    cuzk_error err = {0};
+    size_t coordinate = g->coord_bytes;
+    CUdeviceptr tables = make_tables(g), list = device_bytes(NULL, 8 * (size_t)PERIOD);
+    CUdeviceptr x = device_bytes(NULL, PERIOD * coordinate);
+    CUdeviceptr y = device_bytes(NULL, PERIOD * coordinate);
+    CUdeviceptr work = device_bytes(NULL, cuzk_point_add_workspace_bytes(g, PERIOD));
+    CUdeviceptr points = device_bytes(NULL, PERIOD * 2 * coordinate);
+    cuzk_add_args args = {.bases = (void *)(uintptr_t)tables,
+                          .list = (void *)(uintptr_t)list,
+                          .out_x = (void *)(uintptr_t)x,
+                          .out_y = (void *)(uintptr_t)y,
+                          .n_pairs = PERIOD};
+    fill_list(list, PERIOD, 0, true);
+    cuzk_point_add_plan(&args, g, work);
+    must(
+        cuzk_point_add_launch(adder, g->id, CUZK_ADD_GATHER, CUZK_TIME_GATHERED, &args, NULL, &err),
+        &err);
+    copy_columns(points, 2 * coordinate, x, coordinate, PERIOD);
+    copy_columns(points + coordinate, 2 * coordinate, y, coordinate, PERIOD);
+    const CUdeviceptr all[] = {tables, list, x, y, work};
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        DRIVER(cuMemFree, (all[i]));
+    }
+    return points;
+}
+
+typedef struct {
+    const cuzk_curve *curve;
+    CUdeviceptr period[2];
+} point_source;
+
+static cuzk_status put_points(void *ctx, CUdeviceptr to, cuzk_group_id group, size_t n,
+                              cuzk_error *err)
+{
+    point_source *source = ctx;
+    size_t each = source->curve->g[group].affine_bytes;
+    for (size_t done = 0; done < n; done += PERIOD) {
+        size_t part = n - done < PERIOD ? n - done : PERIOD;
+        CUZK_CUDA_TRY(device.api, err, cuMemcpyDtoDAsync,
+                      (to + done * each, source->period[group], part * each, NULL));
+    }
+    return CUZK_OK;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* Σ w_v·log(base of v) over a query, as a plain value. */
+static void expected_log(cuzk_fr *k, const cuzk_prover *p, unsigned set, uint32_t first,
+                         const cuzk_witness *w)
+{
+    const cuzk_curve *curve = p->curve;
+    const uint64_t *support = p->sets[set].support;
+    uint64_t of_bits = 0;
+    size_t base = 0;
+    memset(k, 0, sizeof *k);
+    for (uint32_t v = first; v < p->n_vars; v++) {
+        if (support != NULL && !cuzk_bitmap_get(support, v)) {
+            continue;
+        }
+        uint64_t log = logarithm(base++);
+        if (!cuzk_bitmap_get(w->is_field, v)) {
+            of_bits += cuzk_bitmap_get(w->bits, v) ? log : 0; /* below 2^28 · 2^21 */
+            continue;
+        }
+        cuzk_fr value, factor;
+        memcpy(&value, w->field[cuzk_witness_rank(w, v)], 32);
+        curve->fr_from_u64(&factor, log);
+        curve->fr_mul(&value, &value, &factor); /* plain times Montgomery: plain */
+        curve->fr_add(k, k, &value);
+    }
+    cuzk_fr bits = {{of_bits}};
+    curve->fr_add(k, k, &bits);
+}
+
+static bool check_sums(const cuzk_prover *p, const cuzk_query_set *sets, const cuzk_witness *w)
+{
+    bool right = true;
+    for (unsigned i = 0; i < p->n_sets; i++) {
+        cuzk_fr k;
+        expected_log(&k, p, i, (uint32_t)sets[i].queries[0].first, w);
+        p->curve->fr_batch_from_canonical(&k, &k, 1);
+        for (size_t q = 0; q < sets[i].n_queries; q++) {
+            const cuzk_group *g = &p->curve->g[sets[i].queries[q].group];
+            cuzk_affine generator;
+            cuzk_jac expected;
+            g->generator(&generator);
+            g->from_affine(&expected, &generator);
+            g->mul(&expected, &expected, &k);
+            bool same = g->eq(&expected, &sets[i].queries[q].sum);
+            printf("# set %u query %zu: %s\n", i, q, same ? "right" : "WRONG");
+            right &= same;
+        }
+    }
+    return right;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+static int compare_floats(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static void print_step(const char *name, const char *step, float *ms)
+{
+    qsort(ms, (size_t)n_runs, sizeof *ms, compare_floats);
+    printf("%s,%s,%.3f\n", name, step, (double)ms[n_runs / 2]);
+}
+
+static bool run(const char *name, const cuzk_prover *p, const cuzk_witness *w,
+                const cuzk_device_prover_params *params)
+{
+    static float ms[CUZK_TIME_KINDS + 2][RUNS_MAX];
+    cuzk_error err = {0};
+    cuzk_device_prover *d = NULL;
+    cuzk_query_set sets[3];
+    cuzk_jac h;
+    must(cuzk_device_prover_create(&d, &device, p, params, &err), &err);
+    DRIVER(cuCtxSynchronize, ());
+    const cuzk_arena *arena = cuzk_device_prover_memory(d);
+    printf("# device memory, MiB: key %zu, circuit %zu, tables %zu, witness %zu, workspace %zu\n",
+           arena->bytes[0] >> 20, arena->bytes[1] >> 20, arena->bytes[2] >> 20,
+           arena->bytes[3] >> 20, arena->bytes[4] >> 20);
+    const cuzk_prove_device *face = cuzk_device_prover_get(d);
+    for (int r = -1; r < n_runs; r++) { /* the first does not count */
+        float of_kinds[CUZK_TIME_KINDS];
+        memcpy(sets, p->sets, sizeof sets);
+        uint64_t begin = cuzk_now_ns();
+        must(face->sums(face->context, &h, sets, w, &err), &err);
+        uint64_t end = cuzk_now_ns();
+        cuzk_device_prover_times(d, of_kinds);
+        if (r < 0) {
+            continue;
+        }
+        ms[CUZK_TIME_KINDS][r] = (float)(end - begin) / 1e6f;
+        for (int k = 0; k < CUZK_TIME_KINDS; k++) {
+            bool is_kernel = k >= CUZK_TIME_ROWS;
+            ms[k][r] = of_kinds[k];
+            ms[CUZK_TIME_KINDS + 1][r] =
+                (k == 0 ? 0 : ms[CUZK_TIME_KINDS + 1][r]) + (is_kernel ? of_kinds[k] : 0);
+        }
+    }
+    print_step(name, "total", ms[CUZK_TIME_KINDS]);
+    print_step(name, "kernels", ms[CUZK_TIME_KINDS + 1]);
+    for (int k = 0; k < CUZK_TIME_KINDS; k++) {
+        print_step(name, cuzk_time_kind_name((cuzk_time_kind)k), ms[k]);
+    }
+    bool right = check_sums(p, sets, w);
+    cuzk_device_prover_destroy(d);
+    return right;
+}
+
+int main(int argc, char **argv)
+{
+    int index = 0, kind = 0;
+    cuzk_device_prover_params params = {.points = put_points};
+    for (int i = 1; i < 5 && argc > 2; i++) {
+        kind = strcmp(argv[1], kinds[i]) == 0 ? i : kind;
+    }
+    const cuzk_sector *sector = argc > 2 ? cuzk_sector_by_name(argv[2], strlen(argv[2])) : NULL;
+    bool good = kind != 0 && sector != NULL && argc % 2 == 1;
+    for (int i = 3; good && i < argc; i += 2) {
+        if (strcmp(argv[i], "--device") == 0) {
+            index = atoi(argv[i + 1]);
+        } else if (strcmp(argv[i], "--runs") == 0) {
+            n_runs = atoi(argv[i + 1]);
+        } else if (strcmp(argv[i], "--piece") == 0) {
+            params.piece = (uint32_t)atoi(argv[i + 1]) / 64 * 64;
+        } else {
+            good = false;
+        }
+    }
+    if (!good || n_runs < 1 || n_runs > RUNS_MAX) {
+        fprintf(stderr, "usage: bench_gpu_proof porep|update|window|winning SIZE [--device N] "
+                        "[--runs N] [--piece N]\n");
+        return 1;
+    }
+    cuzk_error err = {0};
+    cuzk_registered_proof proof;
+    uint64_t number = kind == CUZK_PROOF_WINDOW ? 10 : kind == CUZK_PROOF_POREP ? 5 : 0;
+    must(cuzk_registered_proof_get(&proof, (cuzk_proof_kind)kind, number, &err), &err);
+    must(cuzk_registered_proof_resize(&proof, sector, &err), &err);
+    cuzk_shape *shape = NULL;
+    cuzk_witness *w = NULL;
+    make_witness(&proof, &shape, &w);
+    bench_gpu_open(index);
+    cuzk_point_adder adder;
+    point_source source = {.curve = shape->curve};
+    must(cuzk_point_adder_open(&adder, device.api, shape->curve->id, &err), &err);
+    for (int g = CUZK_G1; g <= CUZK_G2; g++) {
+        source.period[g] = make_period(&adder, &shape->curve->g[g]);
+    }
+    params.points_ctx = &source;
+    cuzk_prover prover;
+    char name[64];
+    make_prover(&prover, shape);
+    snprintf(name, sizeof name, "%s,%s", kinds[kind], sector->name);
+    printf("# %u constraints, domain 2^%u, %u variables, %u of them field values\n",
+           shape->n_constraints, prover.lg_n, w->n_vars, w->n_field);
+    printf("kind,size,step,median_ms\n");
+    bool right = run(name, &prover, w, &params);
+    cuzk_point_adder_close(&adder);
+    cuzk_witness_destroy(w);
+    cuzk_shape_destroy(shape);
+    free(prover.support_a);
+    free(prover.support_b);
+    cuzk_cuda_device_close(&device);
+    return right ? 0 : 1;
+}
