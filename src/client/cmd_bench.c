@@ -112,7 +112,7 @@ enum { N_SHARES = sizeof shares / sizeof shares[0] };
 
 static void put_kind(cuzk_cli_json *json, const cuzk_bench *b, const cuzk_bench_kind *k)
 {
-    static const char *const names[] = {"p50_ms", "p90_ms", "p99_ms"};
+    static const char *const names[] = {"seconds_p50", "seconds_p90", "seconds_p99"};
     unsigned n = k->n_completed;
     cuzk_cli_json_open(json, NULL, '{');
     cuzk_cli_json_text(json, "kind", k->name);
@@ -120,8 +120,8 @@ static void put_kind(cuzk_cli_json *json, const cuzk_bench *b, const cuzk_bench_
     cuzk_cli_json_number(json, "completed", n);
     cuzk_cli_json_number(json, "failed", k->n_failed);
     for (unsigned i = 0; i < N_SHARES; i++) {
-        double seconds = cuzk_bench_percentile(k->wall, n, shares[i]);
-        cuzk_cli_json_number(json, names[i], (uint64_t)(seconds * 1e3 + 0.5));
+        cuzk_cli_json_seconds(json, names[i],
+                              (uint64_t)(cuzk_bench_percentile(k->wall, n, shares[i]) * 1e9));
     }
     cuzk_cli_json_seconds(json, "seconds_min", (uint64_t)(n > 0 ? k->wall[0] * 1e9 : 0));
     cuzk_cli_json_seconds(json, "seconds_max", (uint64_t)(n > 0 ? k->wall[n - 1] * 1e9 : 0));
@@ -156,10 +156,12 @@ static void print_json(const cuzk_bench *b, unsigned n_failed)
 
 static void print_rows(const cuzk_bench *b, bool csv)
 {
-    printf(
-        csv ? "kind,jobs,failed,min_s,p50_s,p90_s,p99_s,max_s,daemon_p50_s,queue_p50_s,jobs_per_s\n"
-            : "kind       jobs  failed     min s     p50 s     p90 s     p99 s     max s  "
-              "in daemon  in queue    jobs/s\n");
+    const double unit = csv ? 1 : 1e3; /* people get milliseconds */
+    printf(csv ? "kind,jobs,failed,min_s,p50_s,p90_s,p99_s,max_s,daemon_p50_s,queue_p50_s,"
+                 "jobs_per_s\n"
+               : "milliseconds from sending to the answer; medians of the daemon's own times\n"
+                 "kind       jobs  failed       min       p50       p90       p99       max  "
+                 "in daemon  in queue    jobs/s\n");
     for (unsigned i = 0; i < CUZK_BENCH_KINDS; i++) {
         const cuzk_bench_kind *k = &b->kinds[i];
         unsigned n = k->n_completed;
@@ -167,13 +169,13 @@ static void print_rows(const cuzk_bench *b, bool csv)
             continue;
         }
         printf(csv ? "%s,%u,%u,%.6f,%.6f,%.6f,%.6f,%.6f,%.3f,%.3f,%.3f\n"
-                   : "%-8s %6u %7u %9.3f %9.3f %9.3f %9.3f %9.3f %10.3f %9.3f %9.2f\n",
-               k->name, k->n_started, k->n_failed, n > 0 ? k->wall[0] : 0,
-               cuzk_bench_percentile(k->wall, n, shares[0]),
-               cuzk_bench_percentile(k->wall, n, shares[1]),
-               cuzk_bench_percentile(k->wall, n, shares[2]), n > 0 ? k->wall[n - 1] : 0,
-               cuzk_bench_percentile(k->total, n, 0.5), cuzk_bench_percentile(k->queue, n, 0.5),
-               n / b->seconds);
+                   : "%-8s %6u %7u %9.2f %9.2f %9.2f %9.2f %9.2f %10.0f %9.0f %9.2f\n",
+               k->name, k->n_started, k->n_failed, n > 0 ? unit * k->wall[0] : 0,
+               unit * cuzk_bench_percentile(k->wall, n, shares[0]),
+               unit * cuzk_bench_percentile(k->wall, n, shares[1]),
+               unit * cuzk_bench_percentile(k->wall, n, shares[2]),
+               n > 0 ? unit * k->wall[n - 1] : 0, unit * cuzk_bench_percentile(k->total, n, 0.5),
+               unit * cuzk_bench_percentile(k->queue, n, 0.5), n / b->seconds);
     }
 }
 
