@@ -97,15 +97,17 @@ static uint64_t resident_bytes(const cuzk_circom_facts *facts)
 }
 
 /* On a device: whatever the witness, since the key stays there from job to job. */
-static uint64_t device_bytes(const cuzk_circom_facts *facts)
+static uint64_t device_bytes(const cuzk_circom_work *work, const cuzk_circom_facts *facts)
 {
     cuzk_proving_counts counts = {.curve = facts->curve,
                                   .lg_n = facts->lg_domain,
                                   .n_vars = facts->n_vars,
                                   .n_field = facts->n_vars,
                                   .is_zkey = true};
-    uint64_t n_g1 = ((uint64_t)1 << facts->lg_domain) + (uint64_t)3 * facts->n_vars;
-    return cuzk_api_device_bytes(&counts, n_g1, facts->n_vars);
+    uint64_t n = (uint64_t)1 << facts->lg_domain;
+    uint64_t full = cuzk_api_device_bytes(&counts, n + (uint64_t)3 * facts->n_vars, facts->n_vars);
+    /* the file is points and rows */
+    return cuzk_on_device_bytes(work->devices, full, facts->n_bytes + n * CUZK_ON_DEVICE_PER_ROW);
 }
 
 static void fill_info(cuzk_task_info *info, const cuzk_circom_work *work,
@@ -123,7 +125,7 @@ static void fill_info(cuzk_task_info *info, const cuzk_circom_work *work,
         .witness_bytes = SLACK,
         .host_bytes = cuzk_proving_bytes_max(&counts, work->ctx->pool) + SLACK,
         .resident_bytes = resident_bytes(facts),
-        .resident_device_bytes = device_bytes(facts),
+        .resident_device_bytes = device_bytes(work, facts),
         .is_unchecked = true,
     };
     snprintf(info->circuit, sizeof info->circuit, ID_PREFIX "%.*s", (int)r->circuit.size,

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "groth16/proving.h"
 #include "poly/domain.h"
+#include "work/on_device.h"
 
 #include <string.h>
 
@@ -91,12 +92,18 @@ static uint64_t n_g1_of(const cuzk_circuit_counts *c)
     return n + c->n_vars + c->n_a_aux + c->n_inputs + c->n_b;
 }
 
+static uint64_t point_bytes_of(const cuzk_circuit_counts *c)
+{
+    const cuzk_curve *curve = cuzk_curve_get(CUZK_CURVE_BLS12_381);
+    return n_g1_of(c) * curve->g[CUZK_G1].affine_bytes +
+           (uint64_t)c->n_b * curve->g[CUZK_G2].affine_bytes;
+}
+
 uint64_t cuzk_circuit_resident_bytes(const cuzk_circuit_counts *c)
 {
     enum { DECODED_AT_ONCE = 65536 * 192 /* of the mapped file, in groth16/prover.c */ };
     const cuzk_curve *curve = cuzk_curve_get(CUZK_CURVE_BLS12_381);
-    uint64_t points = n_g1_of(c) * curve->g[CUZK_G1].affine_bytes +
-                      (uint64_t)c->n_b * curve->g[CUZK_G2].affine_bytes;
+    uint64_t points = point_bytes_of(c);
     uint64_t file = points < DECODED_AT_ONCE ? points : DECODED_AT_ONCE;
     uint64_t rest = c->n_vars / 4 + cuzk_domain_bytes(curve, cuzk_circuit_lg_domain(c)) + 4 * SLACK;
     /* a circuit that is compiled: a builder's arrays grow by doubling, and are copied once more */
@@ -127,6 +134,13 @@ uint64_t cuzk_circuit_device_bytes(const cuzk_circuit_counts *c)
 {
     cuzk_proving_counts counts = proving_counts(c);
     return cuzk_api_device_bytes(&counts, n_g1_of(c), c->n_b);
+}
+
+uint64_t cuzk_circuit_device_bytes_least(const cuzk_circuit_counts *c)
+{
+    uint64_t n = (uint64_t)1 << cuzk_circuit_lg_domain(c);
+    return point_bytes_of(c) + c->shape_bytes + n * CUZK_ON_DEVICE_PER_ROW +
+           cuzk_circuit_witness_bytes(c);
 }
 
 /* ---- tasks ----------------------------------------------------------------------------------- */

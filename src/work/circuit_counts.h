@@ -40,6 +40,10 @@ uint64_t cuzk_circuit_host_bytes(const cuzk_circuit_counts *counts, bool on_card
 /** Bytes of a device's memory that the key and its proofs take; 0 in a program without devices. */
 uint64_t cuzk_circuit_device_bytes(const cuzk_circuit_counts *counts);
 
+/** The same without sums, which can be made in pieces: key, rows, tables and vectors of the domain.
+ */
+uint64_t cuzk_circuit_device_bytes_least(const cuzk_circuit_counts *counts);
+
 /** Bytes of a task and the request that it borrows from. */
 uint64_t cuzk_filecoin_task_bytes(const cuzk_filecoin_task *task);
 

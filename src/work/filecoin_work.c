@@ -61,7 +61,9 @@ static cuzk_status fill_info(cuzk_task_info *info, const cuzk_filecoin_work *wor
         .host_bytes = cuzk_circuit_host_bytes(counts, cuzk_work_devices_are_cards(work->devices),
                                               work->ctx->pool),
         .resident_bytes = cuzk_circuit_resident_bytes(counts),
-        .resident_device_bytes = cuzk_circuit_device_bytes(counts),
+        .resident_device_bytes =
+            cuzk_on_device_bytes(work->devices, cuzk_circuit_device_bytes(counts),
+                                 cuzk_circuit_device_bytes_least(counts)),
     };
     memcpy(info->digest, decoded->digest, sizeof info->digest);
     snprintf(info->circuit, sizeof info->circuit, "%s", id);

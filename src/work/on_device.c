@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "work/on_device.h"
 
+uint64_t cuzk_on_device_bytes(const cuzk_work_devices *devices, uint64_t full, uint64_t least)
+{
+    uint64_t most = 0;
+    for (unsigned i = 0; i < devices->n; i++) {
+        uint64_t bytes = devices->devices[i].memory_bytes;
+        most = bytes > most ? bytes : most;
+    }
+    return full > most && least <= most ? most : full;
+}
+
 cuzk_status cuzk_on_device_load(cuzk_on_device *on, const cuzk_work_devices *devices,
                                 unsigned device, const cuzk_prover *prover, cuzk_error *err)
 {

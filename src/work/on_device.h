@@ -12,6 +12,13 @@ typedef struct {
     cuzk_api_device *copies[CUZK_WORK_DEVICES_MAX];
 } cuzk_on_device;
 
+/* Bytes a row of the domain: factors of transforms, and a, b, c. */
+enum { CUZK_ON_DEVICE_PER_ROW = 64 + 3 * 32 };
+
+/** What to reserve on a device for a resident that takes `full` bytes there, or, with its sums made
+ *  in pieces, at least `least`: all of the largest device where only the latter fits. */
+uint64_t cuzk_on_device_bytes(const cuzk_work_devices *devices, uint64_t full, uint64_t least);
+
 /** Copy a prover's key to a device. prover: borrowed until evict. Errors: E_DEVICE, E_MEMORY,
  *  E_INTERNAL (a device without memory). */
 cuzk_status cuzk_on_device_load(cuzk_on_device *on, const cuzk_work_devices *devices,

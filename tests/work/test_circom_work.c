@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Circom circuits through the engine's table, and the registry of their keys. */
+#include "work/on_device.h"
+
 #include "work_lane.h"
 #include "work_memory.h"
 
@@ -520,6 +522,12 @@ static void test_devices(void **state)
     cuzk_status status = cuzk_work_devices_init(&found, card, 1, &err);
     assert_true(status == CUZK_E_UNSUPPORTED || status == CUZK_E_DEVICE);
     assert_int_equal(found.n, 1); /* as it was */
+    /* what is reserved where sums can be made in pieces */
+    cuzk_work_devices two = {.n = 2, .devices = {{.memory_bytes = 100}, {.memory_bytes = 200}}};
+    assert_int_equal(cuzk_on_device_bytes(&two, 150, 50), 150);
+    assert_int_equal(cuzk_on_device_bytes(&two, 300, 200), 200);
+    assert_int_equal(cuzk_on_device_bytes(&two, 300, 201), 300); /* never fits: refused with it */
+    assert_int_equal(cuzk_on_device_bytes(&found, 0, 50), 0);
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
