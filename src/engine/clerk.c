@@ -2,7 +2,7 @@
 /* The clerk: one thread that tells the outside what happened, in the order in which it happened,
  * and looks after what comes with time. A caller's callbacks are thereby never under the lock,
  * never two at once, and a result never before its acceptance. */
-#include "engine/state.h"
+#include "engine/inner.h"
 
 #include "base/clock.h"
 

@@ -2,7 +2,7 @@
 /* Devices: their memory, the threads that drive them, the lane, and what becomes of one that fails.
  * A device has its workers, and one more thread that serves only what is CRITICAL: where all
  * workers are inside prove_start it takes such a unit to the lane, which is given to it first. */
-#include "engine/state.h"
+#include "engine/inner.h"
 
 #include "base/clock.h"
 #include "engine/faults.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The engine's life: options, threads, drain, stop. */
-#include "engine/state.h"
+#include "engine/inner.h"
 
 #include "base/clock.h"
 #include "engine/faults.h"

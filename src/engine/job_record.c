@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The record of a job: made, found by its id, freed. */
-#include "engine/state.h"
+#include "engine/inner.h"
 
 #include "engine/faults.h"
 

@@ -1,100 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The table of jobs and their lives: accepted, begun, ended, kept for a while, deleted. */
-#include "engine/state.h"
+/* The lives of jobs: accepted, begun, ended, swept; cancelled and abandoned. */
+#include "engine/inner.h"
 
 #include "base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- lists ----------------------------------------------------------------------------------- */
-
-static void link_live(cuzk_engine *engine, cuzk_job *job)
-{
-    job->n_refs++;
-    job->prev = NULL;
-    job->next = engine->live;
-    if (job->next != NULL) {
-        job->next->prev = job;
-    }
-    engine->live = job;
-}
-
-static void unlink_live(cuzk_engine *engine, cuzk_job *job)
-{
-    *(job->prev != NULL ? &job->prev->next : &engine->live) = job->next;
-    if (job->next != NULL) {
-        job->next->prev = job->prev;
-    }
-    job->next = NULL;
-    job->prev = NULL;
-    job->n_refs--; /* the caller holds it too */
-}
-
-void cuzk_job_keep(cuzk_engine *engine, cuzk_job *job)
-{
-    job->n_refs++;
-    job->prev = engine->ended_last;
-    job->next = NULL;
-    *(job->prev != NULL ? &job->prev->next : &engine->ended) = job;
-    engine->ended_last = job;
-    job->kept_bytes = sizeof *job + strlen(job->id) + strlen(job->request_id) + job->answer_bytes +
-                      (job->error != NULL ? strlen(job->error) : 0) +
-                      job->n_units * sizeof *job->views;
-    engine->kept_bytes += job->kept_bytes;
-    if (engine->kept_bytes > engine->options.keep_bytes || job == engine->ended) {
-        cuzk_timer_engine(engine, engine->kept_bytes > engine->options.keep_bytes
-                                      ? job->ended_ns
-                                      : job->ended_ns + engine->options.keep_ns);
-    }
-}
-
-static void unkeep(cuzk_engine *engine, cuzk_job *job)
-{
-    *(job->prev != NULL ? &job->prev->next : &engine->ended) = job->next;
-    *(job->next != NULL ? &job->next->prev : &engine->ended_last) = job->prev;
-    job->next = NULL;
-    job->prev = NULL;
-    engine->kept_bytes -= job->kept_bytes;
-    job->kept_bytes = 0;
-    job->n_refs--; /* the caller holds it too */
-}
-
-void cuzk_job_enter(cuzk_engine *engine, cuzk_job *job)
-{
-    cuzk_table_add(&engine->jobs, &job->by_id, cuzk_table_hash(&engine->jobs, job->id));
-    job->in_table = true;
-    job->n_refs++;
-    if (!job->is_closed) {
-        link_live(engine, job);
-        engine->n_unfinished++;
-    }
-}
-
-void cuzk_job_forget(cuzk_engine *engine, cuzk_job *job)
-{
-    cuzk_table_remove(&engine->jobs, &job->by_id);
-    job->in_table = false;
-    if (job->kept_bytes > 0) {
-        unkeep(engine, job);
-    }
-    if (!engine->is_recovering) { /* nothing may be written while the journal is read */
-        cuzk_records_drop(engine, job);
-    }
-    cuzk_job_unref(engine, job);
-}
-
-void cuzk_jobs_expire(cuzk_engine *engine, uint64_t now_ns)
-{
-    uint64_t keep_ns = engine->options.keep_ns;
-    while (engine->ended != NULL && (engine->kept_bytes > engine->options.keep_bytes ||
-                                     now_ns - engine->ended->ended_ns >= keep_ns)) {
-        cuzk_job_forget(engine, engine->ended);
-    }
-    if (engine->ended != NULL) {
-        cuzk_timer_engine(engine, engine->ended->ended_ns + keep_ns);
-    }
-}
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
@@ -166,7 +77,7 @@ void cuzk_job_start(cuzk_engine *engine, cuzk_job *job)
     }
     job->state = CUZK_JOB_RUNNING;
     job->started_ns = cuzk_now_ns();
-    job->queue_ns = job->started_ns - job->submitted_ns;
+    job->queue_ns = job->started_ns - job->submitted_ns - job->resident_ns;
     cuzk_timer_cancel(engine, &job->abandon);
     if (job->is_accepted) {
         engine->counts[job->kind].pending--;
@@ -271,7 +182,7 @@ static void leave_live(cuzk_engine *engine, cuzk_job *job)
     if (job->slot != NULL && --job->slot->n_jobs == 0 && job->slot->state == CUZK_SLOT_EMPTY) {
         engine->wants_reap = true; /* later: a caller may be looking at the slot */
     }
-    unlink_live(engine, job);
+    cuzk_job_unlink_live(engine, job);
     if (--engine->n_unfinished == 0) {
         pthread_cond_broadcast(&engine->quiet);
     }
@@ -372,7 +283,7 @@ cuzk_unit_view cuzk_unit_look(const cuzk_unit *unit, uint64_t now_ns)
     return view;
 }
 
-static void sweep(cuzk_engine *engine, cuzk_job *job)
+void cuzk_job_sweep(cuzk_engine *engine, cuzk_job *job)
 {
     cuzk_task *task = job->task;
     uint64_t task_reserved = job->task_reserved;
@@ -402,36 +313,7 @@ static void sweep(cuzk_engine *engine, cuzk_job *job)
         engine->wants_reap = false;
         cuzk_slots_reap(engine);
     }
-}
-
-void cuzk_job_sweep(cuzk_engine *engine, cuzk_job *job)
-{
-    sweep(engine, job);
     cuzk_job_unref(engine, job);
-}
-
-void cuzk_jobs_free(cuzk_engine *engine)
-{
-    while (engine->live != NULL) {
-        cuzk_job *job = engine->live;
-        job->is_closed = true;
-        if (job->units != NULL && job->n_active == 0) {
-            sweep(engine, job);
-        }
-        job->n_refs++;
-        unlink_live(engine, job);
-        if (job->in_table) {
-            cuzk_table_remove(&engine->jobs, &job->by_id);
-            job->n_refs--;
-        }
-        cuzk_job_unref(engine, job);
-    }
-    while (engine->ended != NULL) {
-        cuzk_job *job = engine->ended;
-        cuzk_table_remove(&engine->jobs, &job->by_id);
-        unkeep(engine, job);
-        cuzk_job_unref(engine, job);
-    }
 }
 
 /* ---- cancelled, abandoned -------------------------------------------------------------------- */

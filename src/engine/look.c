@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* A picture of the engine at one instant. Sizes are counted, memory is allocated without the lock,
  * and the picture is taken under it, once it fits. */
-#include "engine/state.h"
+#include "engine/inner.h"
 
 #include "base/clock.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Events to the observer. */
-#include "engine/state.h"
+#include "engine/inner.h"
 
 #include "base/clock.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The engine's side of the journal: what is written when, what happens when it cannot be, and what
- * is read at the start. The journal answers in the order in which it is asked, so that a job's
+/* The engine's side of the journal: what is written when, and what happens when it cannot be. The
+ * journal answers in the order in which it is asked, so that a job's
  * acceptance is always known before its end. */
-#include "engine/state.h"
+#include "engine/inner.h"
 
 #include "base/clock.h"
 
@@ -58,7 +58,8 @@ static const char *note_answer(cuzk_engine *engine, cuzk_job *job, cuzk_status s
                                const char *error)
 {
     count_answer(engine, job);
-    bool failed = status != CUZK_OK;
+    /* what it says of one job only is no word about the disk */
+    bool failed = status != CUZK_OK && status != CUZK_E_NOT_FOUND && status != CUZK_E_ARGUMENT;
     bool is_news = failed != engine->journal_failed;
     engine->journal_failed = failed;
     return !is_news ? NULL : failed ? error : "the journal takes writes again";
@@ -70,10 +71,18 @@ static void end_answer(cuzk_engine *engine, cuzk_job *job)
     cuzk_job_unref(engine, job);
 }
 
-static void tell(const cuzk_engine *engine, const char *news)
+static void tell(const cuzk_engine *engine, cuzk_status status, const char *news)
 {
     if (news != NULL) {
-        cuzk_observe_text(engine, CUZK_EVENT_JOURNAL, CUZK_EVENT_INSTANT, -1, 0, news);
+        cuzk_event event = {.id = CUZK_EVENT_JOURNAL,
+                            .phase = CUZK_EVENT_INSTANT,
+                            .ns = cuzk_now_ns(),
+                            .unit = -1,
+                            .device = -1,
+                            .worker = -1,
+                            .status = status,
+                            .text = news};
+        cuzk_observe(engine, &event);
     }
 }
 
@@ -95,9 +104,10 @@ static const char NO_MEMORY[] = "no memory for a request to the journal";
 
 static void free_payload(cuzk_engine *engine, cuzk_job *job)
 {
-    if (job->payload != NULL) {
+    if (job->has_payload) {
         free(job->payload);
         job->payload = NULL;
+        job->has_payload = false;
         cuzk_budget_give(&engine->budget, job->payload_share, job->payload_bytes, true);
     }
 }
@@ -129,7 +139,7 @@ static void on_accepted(void *user, cuzk_status status, const char *error)
     cuzk_engine_lock(engine);
     const char *news = answer_accept(engine, job, status, error);
     cuzk_engine_unlock(engine);
-    tell(engine, news);
+    tell(engine, status, news);
 }
 
 void cuzk_records_accept(cuzk_engine *engine, cuzk_job *job)
@@ -190,7 +200,7 @@ static void on_unit(void *user, cuzk_status status, const char *error)
     cuzk_engine_lock(engine);
     const char *news = answer_unit(engine, unit, status, error);
     cuzk_engine_unlock(engine);
-    tell(engine, news);
+    tell(engine, status, news);
 }
 
 void cuzk_records_unit(cuzk_engine *engine, cuzk_unit *unit)
@@ -242,7 +252,8 @@ static const char *answer_end(cuzk_engine *engine, cuzk_job *job, cuzk_status st
     if (status == CUZK_OK) {
         mark_last_units(job);
     }
-    if (status == CUZK_OK || !job->in_table) { /* not in the table: its record is deleted anyway */
+    /* not in the table: its record is deleted anyway; not found: there is nothing to write to */
+    if (status == CUZK_OK || status == CUZK_E_NOT_FOUND || !job->in_table) {
         cuzk_job_close(engine, job);
     } else {
         job->wants_end_write = true;
@@ -265,7 +276,7 @@ static void on_end(void *user, cuzk_status status, const char *error)
     cuzk_engine_lock(engine);
     const char *news = answer_end(engine, job, status, error);
     cuzk_engine_unlock(engine);
-    tell(engine, news);
+    tell(engine, status, news);
 }
 
 void cuzk_records_end(cuzk_engine *engine, cuzk_job *job)
@@ -353,151 +364,4 @@ void cuzk_records_load(cuzk_engine *engine, cuzk_claim *claim)
         count_answer(engine, job);
         end_answer(engine, job);
     }
-}
-
-/* ---- at the start ---------------------------------------------------------------------------- */
-
-typedef struct {
-    cuzk_engine *engine;
-    uint64_t now_ns;
-    int64_t now_unix_ms;
-} reading;
-
-/* The moment on our clock of one on the wall's; the wall clock may have been turned since. */
-static uint64_t ns_of(const reading *r, int64_t unix_ms)
-{
-    int64_t age_ms = r->now_unix_ms - unix_ms;
-    uint64_t age_ns = age_ms > 0 ? (uint64_t)age_ms * 1000000u : 0;
-    return age_ns < r->now_ns ? r->now_ns - age_ns : 1;
-}
-
-static cuzk_status read_end(cuzk_job *job, const cuzk_journal_end *end, cuzk_error *err)
-{
-    job->has_end = true;
-    job->is_closed = true;
-    job->state = job->end_state = (cuzk_job_state)end->state;
-    job->status = end->status;
-    job->ended_unix_ms = end->ended_unix_ms;
-    uint64_t *times[6] = {&job->total_ns,   &job->queue_ns, &job->resident_ns,
-                          &job->witness_ns, &job->prove_ns, &job->lane_ns};
-    for (int i = 0; i < 6; i++) {
-        *times[i] = end->times[i];
-    }
-    if (end->error != NULL && end->error[0] != '\0') {
-        job->error = strdup(end->error);
-    }
-    if (end->answer_bytes > 0) {
-        job->answer = malloc(end->answer_bytes);
-        CUZK_FAIL_IF(job->answer == NULL, err, CUZK_E_MEMORY,
-                     "reading the journal: no memory for the answer of job \"%s\"", job->id);
-        memcpy(job->answer, end->answer, end->answer_bytes);
-        job->answer_bytes = end->answer_bytes;
-    }
-    free(job->units);
-    free(job->proofs);
-    job->units = NULL;
-    job->proofs = NULL;
-    return CUZK_OK;
-}
-
-static void read_units(cuzk_job *job, const cuzk_journal_entry *entry)
-{
-    for (unsigned i = 0; i < entry->n_done; i++) {
-        unsigned k = entry->units[i];
-        if (k < job->n_units && entry->proof_bytes[i] <= CUZK_UNIT_PROOF_MAX &&
-            job->units[k].at != CUZK_AT_DONE) {
-            cuzk_unit *unit = &job->units[k];
-            memcpy(job->proofs + (size_t)k * CUZK_UNIT_PROOF_MAX, entry->proofs[i],
-                   entry->proof_bytes[i]);
-            unit->proof_bytes = entry->proof_bytes[i];
-            unit->at = CUZK_AT_DONE;
-            job->n_verified++;
-            job->n_done++;
-        }
-    }
-}
-
-/* Unfinished: its payload goes the way of a new one, but it is accepted and in the table now. */
-static cuzk_status take_up(reading *r, cuzk_job *job, const cuzk_journal_entry *entry,
-                           cuzk_error *err)
-{
-    cuzk_engine *engine = r->engine;
-    cuzk_claim *claim = calloc(1, sizeof *claim);
-    if (claim != NULL) {
-        claim->request_id = strdup(job->request_id);
-    }
-    if (claim == NULL || claim->request_id == NULL) {
-        free(claim);
-        return CUZK_FAIL(err, CUZK_E_MEMORY, "reading the journal: no memory for job \"%s\"",
-                         job->id);
-    }
-    job->is_accepted = true;
-    job->is_recovered = true;
-    job->is_kept = true;
-    job->accepted_ns = job->submitted_ns = ns_of(r, job->accepted_unix_ms);
-    job->payload_bytes = entry->job.payload_bytes;
-    read_units(job, entry);
-    engine->counts[job->kind].pending++;
-    cuzk_job_enter(engine, job);
-    job->n_active++;
-    job->n_refs++;
-    claim->recovered = job;
-    claim->kind = job->kind;
-    claim->priority = job->priority;
-    claim->order.priority = job->priority;
-    claim->bytes = entry->job.payload_bytes;
-    cuzk_intake_recover(engine, claim);
-    return CUZK_OK;
-}
-
-static cuzk_status take_entry(void *user, const cuzk_journal_entry *entry, cuzk_error *err)
-{
-    reading *r = (reading *)user;
-    cuzk_engine *engine = r->engine;
-    const cuzk_journal_job *record = &entry->job;
-    if (record->kind >= CUZK_KINDS_MAX || engine->options.kinds[record->kind].work == NULL ||
-        record->n_units == 0 || record->n_units > CUZK_UNITS_MAX ||
-        strlen(record->job_id) >= CUZK_JOB_ID_MAX) {
-        return CUZK_OK; /* of a kind that this configuration has not: left for one that has */
-    }
-    cuzk_job *job = NULL;
-    CUZK_TRY(cuzk_job_new(&job, engine, record->job_id, record->request_id, record->kind,
-                          record->priority, record->n_units, err));
-    job->seq = record->seq;
-    memcpy(job->digest, record->digest, sizeof job->digest);
-    job->accepted_unix_ms = record->accepted_unix_ms;
-    cuzk_job *older = cuzk_job_find(engine, job->id);
-    cuzk_status status = CUZK_OK;
-    if (entry->has_ended) {
-        status = read_end(job, &entry->end, err);
-    }
-    if (status == CUZK_OK && older != NULL && older->is_closed) {
-        cuzk_job_forget(engine, older); /* a crash came between a new attempt and the deletion */
-    }
-    if (status == CUZK_OK && entry->has_ended) {
-        job->is_accepted = true;
-        job->accepted_ns = job->submitted_ns = ns_of(r, job->accepted_unix_ms);
-        job->ended_ns = ns_of(r, job->ended_unix_ms);
-        cuzk_job_enter(engine, job);
-        cuzk_job_keep(engine, job);
-    } else if (status == CUZK_OK) {
-        status = take_up(r, job, entry, err);
-    }
-    cuzk_job_unref(engine, job);
-    return status;
-}
-
-cuzk_status cuzk_records_recover(cuzk_engine *engine, cuzk_error *err)
-{
-    engine->next_seq = 1;
-    if (engine->options.journal == NULL) {
-        return CUZK_OK;
-    }
-    reading r = {.engine = engine, .now_ns = cuzk_now_ns(), .now_unix_ms = cuzk_engine_unix_ms()};
-    uint64_t next_seq = 1;
-    engine->is_recovering = true;
-    CUZK_TRY(cuzk_journal_read(engine->options.journal, &next_seq, take_entry, &r, err));
-    engine->is_recovering = false;
-    engine->next_seq = next_seq > 1 ? next_seq : 1;
-    return CUZK_OK;
 }

@@ -2,7 +2,7 @@
 /* Residents: circuits with their keys in host memory. Loaded on demand or by name, several at once,
  * always outside the lock; evicted, the least recently used first, when the work's share needs
  * room; never while a unit uses them. */
-#include "engine/state.h"
+#include "engine/inner.h"
 
 #include "base/clock.h"
 #include "engine/faults.h"

@@ -2,7 +2,7 @@
 /* Who gets memory and threads next. cuzk_schedule runs before the lock is given back, whatever
  * happened under it, and goes on until nothing more can be granted: so no event needs to know whom
  * it may have freed. With nothing to grant it looks at the heads of a few queues. */
-#include "engine/state.h"
+#include "engine/inner.h"
 
 cuzk_thread *cuzk_stage_give(cuzk_stage *stage, void *item)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The stages of a unit on the host: witness, finish, verify, assemble; and what happens when one
  * fails. */
-#include "engine/state.h"
+#include "engine/inner.h"
 
 #include "base/clock.h"
 #include "engine/faults.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Those who wait for jobs: what they are told and when; awaits with a limit; leaving. */
-#include "engine/state.h"
+#include "engine/inner.h"
 
 #include "base/clock.h"
 

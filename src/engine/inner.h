@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The calls between the engine's files. Unless said otherwise each is made with the engine's lock
+ * held and returns with it held. docs/threads.md tells who runs where. */
+#ifndef CUZK_ENGINE_INNER_H
+#define CUZK_ENGINE_INNER_H
+
+#include "engine/state.h"
+
+/* ---- engine.c -------------------------------------------------------------------------------- */
+
+static inline void cuzk_engine_lock(cuzk_engine *engine)
+{
+    pthread_mutex_lock(&engine->lock);
+}
+
+/* Why nothing is taken any more, for callers. */
+#define CUZK_ENGINE_ENDS "no new work is taken: the server ends"
+
+/** Give work to idle threads, then give the lock back. */
+void cuzk_engine_unlock(cuzk_engine *engine);
+
+/** Milliseconds of the wall clock. Without the lock too. */
+int64_t cuzk_engine_unix_ms(void);
+
+/** Text for an error that outlives its cuzk_error; NULL where memory is short. */
+char *cuzk_engine_text(const char *fmt, ...) CUZK_PRINTF(1, 2);
+
+/* ---- observe.c: without the lock ------------------------------------------------------------- */
+
+void cuzk_observe(const cuzk_engine *engine, const cuzk_event *event);
+
+/** An event of a unit, whose job's text and numbers it takes. thread: a device's, or NULL. */
+void cuzk_observe_unit(const cuzk_engine *engine, cuzk_event_id id, cuzk_event_phase phase,
+                       const cuzk_unit *unit, const cuzk_thread *thread, cuzk_status status,
+                       const char *text);
+
+/** An event that is about no job. */
+void cuzk_observe_text(const cuzk_engine *engine, cuzk_event_id id, cuzk_event_phase phase,
+                       int device, uint64_t value, const char *text);
+
+/* ---- schedule.c ------------------------------------------------------------------------------ */
+
+/** Grant memory and hand work to idle threads until nothing more can be. */
+void cuzk_schedule(cuzk_engine *engine);
+
+/** Whether a stage has an idle thread. */
+static inline bool cuzk_stage_is_idle(const cuzk_stage *stage)
+{
+    return stage->idle != NULL;
+}
+
+/** Give an idle thread of the stage an item; there must be one. */
+cuzk_thread *cuzk_stage_give(cuzk_stage *stage, void *item);
+
+/** Units: into a queue, out of the one they are in (fine in none). */
+void cuzk_unit_push(cuzk_unit *unit, cuzk_order *queue);
+void cuzk_unit_pull(cuzk_unit *unit);
+
+/** A unit that may begin: queue it for memory, or behind its resident. */
+void cuzk_unit_want(cuzk_engine *engine, cuzk_unit *unit);
+
+/* ---- clerk.c --------------------------------------------------------------------------------- */
+
+cuzk_status cuzk_clerk_start(cuzk_engine *engine, cuzk_error *err) CUZK_WARN_UNUSED;
+void cuzk_clerk_tell(cuzk_engine *engine, cuzk_notice *notice, cuzk_notice_kind kind);
+/** Take a notice back; fine when it is not queued. True: it was. */
+bool cuzk_clerk_untell(cuzk_engine *engine, cuzk_notice *notice);
+/** Set or move a timer; cancel: fine when it is not set. */
+void cuzk_timer_set(cuzk_engine *engine, cuzk_timer *timer, uint64_t when_ns);
+void cuzk_timer_cancel(cuzk_engine *engine, cuzk_timer *timer);
+/** Have the engine looked at again no later than then. */
+void cuzk_timer_engine(cuzk_engine *engine, uint64_t when_ns);
+
+/* ---- waiters.c ------------------------------------------------------------------------------- */
+
+/** A waiter with a number, in the table, held once. NULL: no memory. */
+cuzk_waiter *cuzk_waiter_new(cuzk_engine *engine);
+void cuzk_waiter_unref(cuzk_engine *engine, cuzk_waiter *waiter);
+void cuzk_waiter_attach(cuzk_engine *engine, cuzk_waiter *waiter, cuzk_job *job);
+void cuzk_waiter_detach(cuzk_engine *engine, cuzk_waiter *waiter);
+/** Tell all that wait for a job how it was accepted; how it ended. */
+void cuzk_waiters_accepted(cuzk_engine *engine, cuzk_job *job);
+void cuzk_waiters_ended(cuzk_engine *engine, cuzk_job *job);
+/** Tell a waiter that has no job why. */
+void cuzk_waiter_refuse(cuzk_engine *engine, cuzk_waiter *waiter, cuzk_status status,
+                        const char *error);
+/** Tell those of an unfinished job that the engine ends. */
+void cuzk_waiters_stop(cuzk_engine *engine, cuzk_job *job);
+/** The clerk's part: call out. Gives the lock away meanwhile. */
+void cuzk_waiter_call_submitted(cuzk_engine *engine, cuzk_waiter *waiter);
+void cuzk_waiter_call_result(cuzk_engine *engine, cuzk_waiter *waiter);
+void cuzk_waiter_timed_out(cuzk_engine *engine, cuzk_waiter *waiter);
+
+/* ---- intake.c, resolve.c --------------------------------------------------------------------- */
+
+/** Start the way of a claim: its payload's memory is there (reserved_bytes, at least its bytes: the
+ *  rest is given back) or is waited for; or it is refused at once. claim: handed over; bytes, kind,
+ *  priority, request_id, and waiter with payload, or recovered. */
+void cuzk_intake_admit(cuzk_engine *engine, cuzk_claim *claim, uint64_t reserved_bytes);
+/** Free a claim, its hold on waiter or job and its payload. */
+void cuzk_claim_free(cuzk_engine *engine, cuzk_claim *claim);
+/** The end of a claim that gave no job of its own, or whose job has all it had: bytes go back. */
+void cuzk_claim_end(cuzk_engine *engine, cuzk_claim *claim);
+/** Tell its waiter that there will be no job, or fail its job; then end. */
+void cuzk_claim_refuse(cuzk_engine *engine, cuzk_claim *claim, cuzk_status status,
+                       const char *error);
+/** Its payload came from the journal, or did not. payload: handed over. */
+void cuzk_intake_loaded(cuzk_engine *engine, cuzk_claim *claim, cuzk_status status,
+                        const char *error, void *payload, size_t n_bytes);
+/** A decoder's stage; item: a cuzk_claim whose bytes are reserved. */
+void cuzk_intake_decode(cuzk_thread *thread, void *item);
+/** Grant the payloads' shares. */
+void cuzk_intake_serve(cuzk_engine *engine);
+/** Refuse all that has not reached a decoder. */
+void cuzk_intake_refuse(cuzk_engine *engine);
+/** The clerk's part of a reservation. Gives the lock away meanwhile. */
+void cuzk_intake_call_reserved(cuzk_engine *engine, cuzk_claim *claim);
+
+/* ---- job_record.c, job_table.c, jobs.c ------------------------------------------------------- */
+
+/** A job with its units and strings, held once, not in the table. Without the lock. Errors:
+ *  E_MEMORY. */
+cuzk_status cuzk_job_new(cuzk_job **out, cuzk_engine *engine, const char *id,
+                         const char *request_id, unsigned kind, unsigned priority, unsigned n_units,
+                         cuzk_error *err) CUZK_WARN_UNUSED;
+/** Bytes of a job's record. */
+uint64_t cuzk_job_record_bytes(const cuzk_job *job);
+void cuzk_job_unref(cuzk_engine *engine, cuzk_job *job);
+cuzk_job *cuzk_job_find(const cuzk_engine *engine, const char *id);
+/** Into the table and the list of unfinished jobs. */
+void cuzk_job_enter(cuzk_engine *engine, cuzk_job *job);
+/** Out of the list of unfinished jobs; the caller holds the job. */
+void cuzk_job_unlink_live(cuzk_engine *engine, cuzk_job *job);
+/** Out of the table: its id is free. */
+void cuzk_job_forget(cuzk_engine *engine, cuzk_job *job);
+/** Let its units begin. */
+void cuzk_job_begin(cuzk_engine *engine, cuzk_job *job);
+/** It is in the journal: count it and tell. */
+void cuzk_job_accept(cuzk_engine *engine, cuzk_job *job);
+/** It is not, and will not be. */
+void cuzk_job_refuse(cuzk_engine *engine, cuzk_job *job, cuzk_status status, const char *error);
+/** A unit begins. */
+void cuzk_job_start(cuzk_engine *engine, cuzk_job *job);
+/** Decide how a job ends, if that is not decided: journal, then close. error: handed over. */
+void cuzk_job_end(cuzk_engine *engine, cuzk_job *job, cuzk_job_state state, cuzk_status status,
+                  char *error);
+/** Take its units out of everything. */
+void cuzk_job_stop_units(cuzk_engine *engine, cuzk_job *job);
+/** Tell how a closed job ended. */
+void cuzk_job_tell_end(cuzk_engine *engine, cuzk_job *job);
+/** Free all jobs: no thread is left. */
+void cuzk_jobs_free(cuzk_engine *engine);
+/** A unit as the outside sees it. */
+cuzk_unit_view cuzk_unit_look(const cuzk_unit *unit, uint64_t now_ns);
+/** The end is on the disk, or need not be: tell. */
+void cuzk_job_close(cuzk_engine *engine, cuzk_job *job);
+/** End the hold of a unit's or another's work on task and units. */
+void cuzk_job_leave(cuzk_engine *engine, cuzk_job *job);
+/** Free what an ended job needs no more, once nobody uses it. */
+void cuzk_job_sweep_if_idle(cuzk_engine *engine, cuzk_job *job);
+/** The clerk's part of it. Gives the lock away meanwhile. */
+void cuzk_job_sweep(cuzk_engine *engine, cuzk_job *job);
+/** Nobody waits for it any more: if it is still queued it will be dropped. */
+void cuzk_job_abandoned(cuzk_engine *engine, cuzk_job *job);
+void cuzk_job_drop_abandoned(cuzk_engine *engine, cuzk_job *job);
+/** Delete ended jobs that are too old, or that take too many bytes. */
+void cuzk_jobs_expire(cuzk_engine *engine, uint64_t now_ns);
+/** Put an ended job, which the journal gave back, into the list of ended ones. */
+void cuzk_job_keep(cuzk_engine *engine, cuzk_job *job);
+
+/* ---- records.c, recover.c -------------------------------------------------------------------- */
+
+/** Ask the journal. Without one: as if it had answered. */
+void cuzk_records_accept(cuzk_engine *engine, cuzk_job *job);
+void cuzk_records_unit(cuzk_engine *engine, cuzk_unit *unit);
+void cuzk_records_end(cuzk_engine *engine, cuzk_job *job);
+/** Ask for the payload of an unfinished job; cuzk_intake_loaded follows. */
+void cuzk_records_load(cuzk_engine *engine, cuzk_claim *claim);
+void cuzk_records_drop(cuzk_engine *engine, cuzk_job *job);
+/** Ask again for all that it did not take. */
+void cuzk_records_again(cuzk_engine *engine);
+/** Read it at the start. Without the lock, before any thread runs. */
+cuzk_status cuzk_records_recover(cuzk_engine *engine, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/* ---- residents.c ----------------------------------------------------------------------------- */
+
+/** The slot of a circuit; made if there is none. NULL: no memory. */
+cuzk_slot *cuzk_slot_get(cuzk_engine *engine, const cuzk_work *work, unsigned kind,
+                         const char *circuit, uint64_t bytes);
+/** Have it loaded, at the place in the queue of what waits for it. */
+void cuzk_slot_want(cuzk_engine *engine, cuzk_slot *slot);
+/** The slot to load next, or NULL. Forgets those that nobody wants any more. */
+cuzk_slot *cuzk_slots_first_load(cuzk_engine *engine);
+/** Start evictions that callers asked for. */
+void cuzk_slots_serve_evictions(cuzk_engine *engine);
+/** A user less. */
+void cuzk_slot_leave(cuzk_engine *engine, cuzk_slot *slot);
+/** Forget slots that hold nothing and that nobody needs. */
+void cuzk_slots_reap(cuzk_engine *engine);
+/** Start to evict idle residents, so that `bytes` become free in the work's share; nothing, where
+ *  that many cannot. keep: not this one; may be NULL. */
+void cuzk_slots_make_room(cuzk_engine *engine, uint64_t bytes, bool is_critical,
+                          const cuzk_slot *keep);
+/** A loader's stage; item: a slot that is LOADING or EVICTING. */
+void cuzk_slot_run(cuzk_thread *thread, void *item);
+
+/* ---- devices.c ------------------------------------------------------------------------------- */
+
+/** Queue a unit that is ready: for any device, or, where some could never take it or it was tried
+ *  on one (else -1), for one of its own: another one than tried, if there is one. */
+void cuzk_device_queue(cuzk_engine *engine, cuzk_unit *unit, int tried);
+/** Whether a unit's bytes on the device, resident included, are free or can be made so; with
+ *  thread: take them, and note in it what is to be evicted. */
+bool cuzk_device_fits(cuzk_engine *engine, unsigned device, const cuzk_unit *unit);
+void cuzk_device_take(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit);
+/** A device worker's stage; item: a unit whose device bytes are taken. */
+void cuzk_device_run(cuzk_thread *thread, void *item);
+/** Hold a fault against a device. True: it has been taken out now. */
+bool cuzk_device_blame(cuzk_engine *engine, unsigned device, const char *why);
+/** Wake a unit that waits for a lane, so that it sees that its job is stopped. */
+void cuzk_lane_wake(cuzk_unit *unit);
+/** Put a resident on all devices that have room. Without the lock. */
+void cuzk_devices_warm(cuzk_engine *engine, cuzk_slot *slot);
+/** Take a resident off all devices. Without the lock; nobody uses it. */
+void cuzk_devices_cool(cuzk_engine *engine, cuzk_slot *slot);
+
+/* ---- stages.c -------------------------------------------------------------------------------- */
+
+void cuzk_stage_witness(cuzk_thread *thread, void *item);
+void cuzk_stage_finish(cuzk_thread *thread, void *item);
+void cuzk_stage_verify(cuzk_thread *thread, void *item);
+/** What a call of the work is given. Without the lock. */
+cuzk_work_call cuzk_stage_call(cuzk_unit *unit, cuzk_thread *thread);
+/** Whether a unit's job is stopped. Without the lock too. */
+bool cuzk_unit_is_stopped(const cuzk_unit *unit);
+/** A unit whose job is stopped: free what it holds. Gives the lock away meanwhile. */
+void cuzk_unit_discard(cuzk_engine *engine, cuzk_unit *unit);
+/** A stage failed: prove again, or fail the job. Gives the lock away meanwhile. */
+void cuzk_unit_failed(cuzk_engine *engine, cuzk_unit *unit, const char *what, cuzk_error *err);
+
+#endif
