@@ -44,6 +44,7 @@ static bool is_at_once(cuzk_status status)
     return is_asking;
 }
 
+/* An answer came. */
 static void count_answer(cuzk_engine *engine, cuzk_job *job)
 {
     engine->n_writes--;
@@ -53,37 +54,33 @@ static void count_answer(cuzk_engine *engine, cuzk_job *job)
     }
 }
 
-/* An answer came: the journal works, or it does not. Returns what to say of it, or NULL. */
-static const char *note_answer(cuzk_engine *engine, cuzk_job *job, cuzk_status status,
-                               const char *error)
+/* Whether the journal works, as its answers say; told when it changes. Gives the lock away
+ * meanwhile: while the answer is not counted the engine stays. */
+static void note_health(cuzk_engine *engine, cuzk_status status, const char *error)
 {
-    count_answer(engine, job);
     /* what it says of one job only is no word about the disk */
     bool failed = status != CUZK_OK && status != CUZK_E_NOT_FOUND && status != CUZK_E_ARGUMENT;
-    bool is_news = failed != engine->journal_failed;
+    if (failed == engine->journal_failed) {
+        return;
+    }
     engine->journal_failed = failed;
-    return !is_news ? NULL : failed ? error : "the journal takes writes again";
+    cuzk_event event = {.id = CUZK_EVENT_JOURNAL,
+                        .phase = CUZK_EVENT_INSTANT,
+                        .ns = cuzk_now_ns(),
+                        .unit = -1,
+                        .device = -1,
+                        .worker = -1,
+                        .status = status,
+                        .text = failed ? error : "the journal takes writes again"};
+    pthread_mutex_unlock(&engine->lock);
+    cuzk_observe(engine, &event);
+    pthread_mutex_lock(&engine->lock);
 }
 
 static void end_answer(cuzk_engine *engine, cuzk_job *job)
 {
     cuzk_job_sweep_if_idle(engine, job);
     cuzk_job_unref(engine, job);
-}
-
-static void tell(const cuzk_engine *engine, cuzk_status status, const char *news)
-{
-    if (news != NULL) {
-        cuzk_event event = {.id = CUZK_EVENT_JOURNAL,
-                            .phase = CUZK_EVENT_INSTANT,
-                            .ns = cuzk_now_ns(),
-                            .unit = -1,
-                            .device = -1,
-                            .worker = -1,
-                            .status = status,
-                            .text = news};
-        cuzk_observe(engine, &event);
-    }
 }
 
 /* Keep a job in mind whose units or end are to be written once more. */
@@ -112,10 +109,9 @@ static void free_payload(cuzk_engine *engine, cuzk_job *job)
     }
 }
 
-static const char *answer_accept(cuzk_engine *engine, cuzk_job *job, cuzk_status status,
-                                 const char *error)
+static void answer_accept(cuzk_engine *engine, cuzk_job *job, cuzk_status status, const char *error)
 {
-    const char *news = note_answer(engine, job, status, error);
+    count_answer(engine, job);
     free_payload(engine, job);
     if (status == CUZK_OK) {
         cuzk_job_accept(engine, job);
@@ -126,7 +122,6 @@ static const char *answer_accept(cuzk_engine *engine, cuzk_job *job, cuzk_status
         free(text);
     }
     end_answer(engine, job);
-    return news;
 }
 
 static void on_accepted(void *user, cuzk_status status, const char *error)
@@ -137,9 +132,9 @@ static void on_accepted(void *user, cuzk_status status, const char *error)
     cuzk_job *job = (cuzk_job *)user;
     cuzk_engine *engine = job->engine;
     cuzk_engine_lock(engine);
-    const char *news = answer_accept(engine, job, status, error);
+    note_health(engine, status, error);
+    answer_accept(engine, job, status, error);
     cuzk_engine_unlock(engine);
-    tell(engine, status, news);
 }
 
 void cuzk_records_accept(cuzk_engine *engine, cuzk_job *job)
@@ -170,11 +165,10 @@ void cuzk_records_accept(cuzk_engine *engine, cuzk_job *job)
 
 /* ---- units ----------------------------------------------------------------------------------- */
 
-static const char *answer_unit(cuzk_engine *engine, cuzk_unit *unit, cuzk_status status,
-                               const char *error)
+static void answer_unit(cuzk_engine *engine, cuzk_unit *unit, cuzk_status status)
 {
     cuzk_job *job = unit->job;
-    const char *news = note_answer(engine, job, status, error);
+    count_answer(engine, job);
     if (status == CUZK_OK) {
         unit->at = CUZK_AT_DONE;
         job->n_done++;
@@ -183,7 +177,6 @@ static const char *answer_unit(cuzk_engine *engine, cuzk_unit *unit, cuzk_status
         write_again(engine, job);
     }
     end_answer(engine, job);
-    return news;
 }
 
 static void on_unit(void *user, cuzk_status status, const char *error)
@@ -198,9 +191,9 @@ static void on_unit(void *user, cuzk_status status, const char *error)
                           NULL);
     }
     cuzk_engine_lock(engine);
-    const char *news = answer_unit(engine, unit, status, error);
+    note_health(engine, status, error);
+    answer_unit(engine, unit, status);
     cuzk_engine_unlock(engine);
-    tell(engine, status, news);
 }
 
 void cuzk_records_unit(cuzk_engine *engine, cuzk_unit *unit)
@@ -217,7 +210,7 @@ void cuzk_records_unit(cuzk_engine *engine, cuzk_unit *unit)
                       job->proofs + (size_t)unit->index * CUZK_UNIT_PROOF_MAX, unit->proof_bytes,
                       on_unit, unit);
     if (asked() != CUZK_OK) {
-        answer_unit(engine, unit, CUZK_E_MEMORY, NO_MEMORY);
+        answer_unit(engine, unit, CUZK_E_MEMORY);
     }
 }
 
@@ -245,10 +238,9 @@ static void mark_last_units(cuzk_job *job)
     }
 }
 
-static const char *answer_end(cuzk_engine *engine, cuzk_job *job, cuzk_status status,
-                              const char *error)
+static void answer_end(cuzk_engine *engine, cuzk_job *job, cuzk_status status)
 {
-    const char *news = note_answer(engine, job, status, error);
+    count_answer(engine, job);
     if (status == CUZK_OK) {
         mark_last_units(job);
     }
@@ -260,7 +252,6 @@ static const char *answer_end(cuzk_engine *engine, cuzk_job *job, cuzk_status st
         write_again(engine, job);
     }
     end_answer(engine, job);
-    return news;
 }
 
 static void on_end(void *user, cuzk_status status, const char *error)
@@ -274,9 +265,9 @@ static void on_end(void *user, cuzk_status status, const char *error)
         tell_last_units(engine, job);
     }
     cuzk_engine_lock(engine);
-    const char *news = answer_end(engine, job, status, error);
+    note_health(engine, status, error);
+    answer_end(engine, job, status);
     cuzk_engine_unlock(engine);
-    tell(engine, status, news);
 }
 
 void cuzk_records_end(cuzk_engine *engine, cuzk_job *job)
@@ -300,7 +291,7 @@ void cuzk_records_end(cuzk_engine *engine, cuzk_job *job)
     ask(engine, job);
     cuzk_journal_finish(engine->options.journal, job->seq, &end, on_end, job);
     if (asked() != CUZK_OK) {
-        answer_end(engine, job, CUZK_E_MEMORY, NO_MEMORY);
+        answer_end(engine, job, CUZK_E_MEMORY);
     }
 }
 

@@ -112,14 +112,36 @@ static void prove_again(cuzk_engine *engine, cuzk_unit *unit, const cuzk_error *
     cuzk_device_queue(engine, unit, unit->device);
 }
 
+/* No device is left: units that wait for another attempt have none. What has not been tried stays
+ * queued, and in the journal for a start with a better device. */
+static void fail_tried(cuzk_engine *engine)
+{
+    cuzk_job *next = NULL;
+    for (cuzk_job *job = engine->live; job != NULL; job = next) {
+        next = job->next;
+        for (unsigned i = 0; !job->has_end && i < job->n_units; i++) {
+            const cuzk_unit *unit = &job->units[i];
+            if (unit->at == CUZK_AT_READY && unit->attempts > 0) {
+                cuzk_job_end(engine, job, CUZK_JOB_FAILED, unit->last_status,
+                             cuzk_engine_text("partition %u of %u (counted from 0): proving on %s "
+                                              "failed (%s), and no device is left",
+                                              i, job->n_units, place(engine, unit),
+                                              cuzk_status_name(unit->last_status)));
+            }
+        }
+    }
+}
+
 /* Hold it against the device. Gives the lock away meanwhile. */
 static void blame(cuzk_engine *engine, const cuzk_unit *unit, int d, const char *why)
 {
     if (!cuzk_device_blame(engine, (unsigned)d, why)) {
         return;
     }
+    if (engine->n_devices == 0) {
+        fail_tried(engine);
+    }
     cuzk_device *device = &engine->devices[d];
-    pthread_mutex_unlock(&engine->lock);
     cuzk_event event = {.id = CUZK_EVENT_DEVICE_OUT,
                         .phase = CUZK_EVENT_INSTANT,
                         .ns = cuzk_now_ns(),
@@ -132,6 +154,7 @@ static void blame(cuzk_engine *engine, const cuzk_unit *unit, int d, const char 
                         .worker = -1,
                         .value = device->n_faults,
                         .text = device->reason};
+    pthread_mutex_unlock(&engine->lock);
     cuzk_observe(engine, &event);
     pthread_mutex_lock(&engine->lock);
 }
@@ -147,7 +170,9 @@ void cuzk_unit_failed(cuzk_engine *engine, cuzk_unit *unit, const char *what, cu
     } else if (is_bad_proof) {
         unit->suspect = unit->device; /* blamed if another attempt verifies */
     }
-    if ((is_bad_proof || is_device || is_memory) && unit->attempts < engine->options.attempts) {
+    unit->last_status = err->status;
+    if ((is_bad_proof || is_device || is_memory) && unit->attempts < engine->options.attempts &&
+        engine->n_devices > 0) {
         prove_again(engine, unit, err);
     } else {
         fail(engine, unit, what, err);

@@ -118,8 +118,9 @@ struct cuzk_unit {
     cuzk_job *job;
     unsigned index;
     cuzk_unit_at at;
-    unsigned attempts; /* proofs begun */
-    int device;        /* the last one; -1: none yet */
+    unsigned attempts;       /* proofs begun */
+    cuzk_status last_status; /* of the last attempt that failed */
+    int device;              /* the last one; -1: none yet */
     cuzk_thread *thread;
     cuzk_unit_witness *witness;
     cuzk_pending *pending;
