@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Load: the order of kinds, the loop, what is counted. */
 #include "client/bench.h"
 
 #include "base/random.h"

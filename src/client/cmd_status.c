@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* cuzk status and cuzk queue: what a daemon is doing, as tables for people. */
+/* cuzk status and cuzk queue: what a daemon is doing. */
 #include "client/commands.h"
-#include "client/session.h"
-#include "client/status_read.h"
+#include "client/status_look.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-/* One look at the daemon. */
-struct look {
-    ProtobufCMessage *message; /* of GetStatus */
-    const Cuzk__V1__GetStatusResponse *rpc;
-    bool has_http;
-    cuzk_status_view http; /* all zero without has_http */
-    char *http_text;
-    char http_error[CUZK_ERROR_TEXT_MAX]; /* why there is none; "": no address is known */
-};
-
-static void clear(struct look *l)
+void cuzk_look_clear(cuzk_look *l)
 {
     if (l->message != NULL) {
         protobuf_c_message_free_unpacked(l->message, NULL);
@@ -28,7 +17,7 @@ static void clear(struct look *l)
     free(l->http_text);
 }
 
-static bool has_ended(const cuzk_status_job *j)
+bool cuzk_look_has_ended(const cuzk_status_job *j)
 {
     static const char *const ends[] = {"completed", "failed", "cancelled"};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
@@ -44,7 +33,7 @@ static bool has_ended(const cuzk_status_job *j)
 static int compare_jobs(const void *a, const void *b)
 {
     const cuzk_status_job *x = a, *y = b;
-    bool x_ended = has_ended(x), y_ended = has_ended(y);
+    bool x_ended = cuzk_look_has_ended(x), y_ended = cuzk_look_has_ended(y);
     bool x_queued = strcmp(x->state, "queued") == 0, y_queued = strcmp(y->state, "queued") == 0;
     if (x_ended != y_ended) {
         return x_ended ? 1 : -1;
@@ -61,7 +50,7 @@ static int compare_jobs(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-static bool take_look(struct look *l, cuzk_session *session)
+bool cuzk_look_take(cuzk_look *l, cuzk_session *session)
 {
     memset(l, 0, sizeof *l);
     Cuzk__V1__GetStatusRequest request;
@@ -82,190 +71,6 @@ static bool take_look(struct look *l, cuzk_session *session)
         }
     }
     return true;
-}
-
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-/* A text cut to a column's width: ids may be long, and hold anything. */
-typedef struct {
-    char text[64];
-} column;
-
-static column cut(const char *text, unsigned width)
-{
-    column out;
-    size_t n = strlen(text);
-    if (n <= width) {
-        snprintf(out.text, sizeof out.text, "%s", text);
-    } else {
-        unsigned head = width / 2 - 1;
-        snprintf(out.text, sizeof out.text, "%.*s..%s", (int)head, text,
-                 text + n - (width - head - 2));
-    }
-    for (char *p = out.text; *p != '\0'; p++) {
-        *p = (unsigned char)*p < ' ' || *p == 0x7f ? '?' : *p;
-    }
-    return out;
-}
-
-enum { JOB_WIDTH = 36, KIND_WIDTH = 12, CIRCUIT_WIDTH = 24, NAME_WIDTH = 34 };
-enum { UNFINISHED_MAX = 30, ENDED_MAX = 5 }; /* jobs that status shows */
-
-static void print_workers(const struct look *l)
-{
-    const Cuzk__V1__GetStatusResponse *r = l->rpc;
-    printf("\n%-3s %-*s %-23s %-*s %s\n", "dev", NAME_WIDTH, "name", "memory", KIND_WIDTH, "proves",
-           "job");
-    for (size_t i = 0; i < r->n_gpus; i++) {
-        const Cuzk__V1__GPUStatus *g = r->gpus[i];
-        char memory[64] = "of the host";
-        if (g->vram_total_bytes > 0) {
-            snprintf(memory, sizeof memory, "%s of %s free",
-                     cuzk_session_size_of(g->vram_free_bytes).text,
-                     cuzk_session_size_of(g->vram_total_bytes).text);
-        }
-        bool is_idle = g->current_job_id[0] == '\0';
-        /* the HTTP port lists the same workers in the same order, a moment later */
-        const cuzk_status_worker *w = i < l->http.n_workers ? &l->http.workers[i] : NULL;
-        printf("%-3u %-*s %-23s %-*s %s", g->ordinal, NAME_WIDTH, cut(g->name, NAME_WIDTH).text,
-               memory, KIND_WIDTH, is_idle ? "idle" : cut(g->current_proof_kind, KIND_WIDTH).text,
-               is_idle && w != NULL && w->is_reserve ? "(for CRITICAL jobs only)"
-                                                     : cut(g->current_job_id, JOB_WIDTH).text);
-        if (!is_idle && w != NULL && w->partition >= 0 &&
-            strcmp(w->job_id, g->current_job_id) == 0) {
-            printf(" partition %lld, %s", (long long)w->partition,
-                   cuzk_session_time_of(w->busy).text);
-        }
-        printf("\n");
-    }
-}
-
-static void print_queues(const Cuzk__V1__GetStatusResponse *r)
-{
-    printf("\n%-*s %8s %12s\n", KIND_WIDTH, "kind", "pending", "in progress");
-    for (size_t i = 0; i < r->n_queues; i++) {
-        const Cuzk__V1__QueueStatus *q = r->queues[i];
-        printf("%-*s %8u %12u\n", KIND_WIDTH, cut(q->proof_kind, KIND_WIDTH).text, q->pending,
-               q->in_progress);
-    }
-    if (r->n_queues == 0) {
-        printf("no jobs\n");
-    }
-}
-
-static void print_residents(const struct look *l)
-{
-    const Cuzk__V1__GetStatusResponse *r = l->rpc;
-    static const char *const tiers[] = {"hot", "warm", "cold"};
-    if (r->n_loaded_srs == 0) {
-        printf("\nno parameters are loaded\n");
-        return;
-    }
-    printf("\n%-*s %10s %6s  %s\n", CIRCUIT_WIDTH, "parameters", "size", "users", "state");
-    for (size_t i = 0; i < r->n_loaded_srs; i++) {
-        const Cuzk__V1__SRSStatus *s = r->loaded_srs[i];
-        printf("%-*s %10s %6u  %s", CIRCUIT_WIDTH, cut(s->circuit_id, CIRCUIT_WIDTH).text,
-               cuzk_session_size_of(s->size_bytes).text, s->ref_count,
-               (unsigned)s->tier < 3 ? tiers[s->tier] : "?");
-        for (size_t k = 0; k < l->http.n_residents; k++) {
-            const cuzk_status_resident *h = &l->http.residents[k];
-            if (strcmp(h->circuit_id, s->circuit_id) == 0) {
-                printf("%s%s, idle %s", h->state[0] != '\0' ? ", " : "", h->state,
-                       cuzk_session_time_of(h->idle).text);
-            }
-        }
-        printf("\n");
-    }
-}
-
-static const char *priority_name(unsigned priority)
-{
-    static const char *const names[] = {"", "low", "normal", "high", "critical"};
-    return priority < sizeof names / sizeof names[0] ? names[priority] : "?";
-}
-
-static void print_job(const cuzk_status_job *j)
-{
-    enum { DRAWN_MAX = 64 };
-    double age = j->age >= 0 ? j->age : j->started;
-    printf("%-*s %-*s %-8s %-9s %10s  %u of %u", JOB_WIDTH, cut(j->job_id, JOB_WIDTH).text,
-           KIND_WIDTH, cut(j->kind, KIND_WIDTH).text, priority_name(j->priority),
-           cut(j->state, 9).text, age >= 0 ? cuzk_session_time_of(age).text : "", j->n_done,
-           j->n_partitions);
-    if (j->n_partitions > 1 && j->partitions[0] != '\0' && strlen(j->partitions) <= DRAWN_MAX) {
-        printf(" [%s]", j->partitions);
-    }
-    printf("\n");
-}
-
-/* At most n_max of the jobs that have ended, or have not. */
-static void print_some(const cuzk_status_view *http, bool ended, size_t n_max)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < http->n_jobs; i++) {
-        if (has_ended(&http->jobs[i]) == ended && n++ < n_max) {
-            print_job(&http->jobs[i]);
-        }
-    }
-    uint64_t more = n > n_max ? n - n_max : 0;
-    more += ended ? 0 : http->n_left_out;
-    if (more > 0) {
-        printf("… and %s more%s\n", cuzk_cli_group_digits(more).text,
-               ended ? " that have ended" : "");
-    }
-}
-
-/* n_unfinished, n_ended: how many of them at most. */
-static void print_jobs(const struct look *l, size_t n_unfinished, size_t n_ended)
-{
-    bool any = false;
-    for (size_t i = 0; i < l->http.n_jobs; i++) {
-        any = any || n_ended > 0 || !has_ended(&l->http.jobs[i]);
-    }
-    if (!any) {
-        printf("\nno job%s\n", n_ended == 0 ? " is unfinished" : "");
-        return;
-    }
-    printf("\n%-*s %-*s %-8s %-9s %10s  %s\n", JOB_WIDTH, "job", KIND_WIDTH, "kind", "priority",
-           "state", "age", "partitions");
-    print_some(&l->http, false, n_unfinished);
-    if (n_ended > 0) {
-        print_some(&l->http, true, n_ended);
-    }
-    printf("(partitions: # done, d on a device, r ready for one, w witness, ! failed)\n");
-}
-
-/* What the HTTP port adds, or why it adds nothing. */
-static void print_http_part(const struct look *l, const cuzk_session *session, bool only_unfinished)
-{
-    if (l->has_http) {
-        print_jobs(l, only_unfinished ? SIZE_MAX : UNFINISHED_MAX, only_unfinished ? 0 : ENDED_MAX);
-    } else if (l->http_error[0] != '\0') {
-        printf("\njobs are not shown: %s\n", l->http_error);
-    } else if (!session->args->quiet) {
-        printf("\njobs one by one: name the daemon's HTTP port (daemon.status_listen) with "
-               "--status\n");
-    }
-}
-
-static void print_status(const struct look *l, const cuzk_session *session)
-{
-    const Cuzk__V1__GetStatusResponse *r = l->rpc;
-    printf("daemon at %s, up %s; proofs: %s completed, %s failed\n", session->address,
-           cuzk_session_time_of((double)r->uptime_seconds).text,
-           cuzk_cli_group_digits(r->total_proofs_completed).text,
-           cuzk_cli_group_digits(r->total_proofs_failed).text);
-    if (r->pinned_memory_limit_bytes > 0) {
-        printf("memory: %s of %s reserved\n", cuzk_session_size_of(r->pinned_memory_bytes).text,
-               cuzk_session_size_of(r->pinned_memory_limit_bytes).text);
-    } else if (l->has_http) {
-        printf("memory: %s of %s reserved\n", cuzk_session_size_of(l->http.memory_used).text,
-               cuzk_session_size_of(l->http.memory_total).text);
-    }
-    print_workers(l);
-    print_queues(r);
-    print_residents(l);
-    print_http_part(l, session, false);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -315,7 +120,7 @@ static void put_residents(cuzk_cli_json *json, const Cuzk__V1__GetStatusResponse
 }
 
 /* One object; "http" is the text of /status as it came, when it is JSON (it was read). */
-static void print_json(const struct look *l, const cuzk_session *session)
+void cuzk_look_print_json(const cuzk_look *l, const cuzk_session *session)
 {
     const Cuzk__V1__GetStatusResponse *r = l->rpc;
     cuzk_cli_json json;
@@ -341,25 +146,18 @@ static void print_json(const struct look *l, const cuzk_session *session)
 
 /* ---- the commands ---------------------------------------------------------------------------- */
 
-static void print_queue(const struct look *l, const cuzk_session *session)
+static int look_once(cuzk_session *session, void (*print)(const cuzk_look *, const cuzk_session *))
 {
-    print_queues(l->rpc);
-    print_http_part(l, session, true);
-}
-
-static int look_once(cuzk_session *session,
-                     void (*print)(const struct look *, const cuzk_session *))
-{
-    struct look l;
+    cuzk_look l;
     int code = CUZK_EXIT_OK;
-    if (!take_look(&l, session)) {
+    if (!cuzk_look_take(&l, session)) {
         code = cuzk_cli_fail(session->args);
     } else if (session->args->json) {
-        print_json(&l, session);
+        cuzk_look_print_json(&l, session);
     } else {
         print(&l, session);
     }
-    clear(&l);
+    cuzk_look_clear(&l);
     return code;
 }
 
@@ -373,7 +171,7 @@ static int watch(cuzk_session *session, uint64_t every_ns)
         if (is_terminal) {
             fputs("\033[H\033[2J", stdout);
         }
-        int code = look_once(session, print_status);
+        int code = look_once(session, cuzk_look_print);
         if (cuzk_cli_interrupted()) {
             return CUZK_EXIT_OK; /* what ends a watch */
         }
@@ -404,7 +202,7 @@ int cuzk_cmd_status(cuzk_cli_args *args)
     cuzk_session session;
     int code = CUZK_EXIT_OK;
     if (cuzk_session_open(&session, args, &code)) {
-        code = is_watch ? watch(&session, every_ns) : look_once(&session, print_status);
+        code = is_watch ? watch(&session, every_ns) : look_once(&session, cuzk_look_print);
         cuzk_session_close(&session);
     }
     return code;
@@ -415,7 +213,7 @@ int cuzk_cmd_queue(cuzk_cli_args *args)
     cuzk_session session;
     int code = CUZK_EXIT_OK;
     if (cuzk_session_open(&session, args, &code)) {
-        code = look_once(&session, print_queue);
+        code = look_once(&session, cuzk_look_print_queue);
         cuzk_session_close(&session);
     }
     return code;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Addresses from the command line, the environment, the configuration. */
 #include "client/locate.h"
 
 #include "server/config.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Messages of jobs. */
 #include "client/request.h"
 
 #include "base/bytes.h"

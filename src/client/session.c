@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* A command's connection, and answers in words. */
 #include "client/session.h"
 
 #include "client/locate.h"

@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "client/status_read.h"
-
-#include "formats/json_pull.h"
+/* /status as a whole: readers of JSON that take what they know and skip the rest. */
+#include "client/status_reader.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 4000, KEY_MAX = 40, COUNT_MAX = 1 << 20 };
+enum { TEXT_MAX = 4000, KEY_MAX = 40 };
 
-/* Where a reader is. */
-struct reader {
-    cuzk_json json;
-    cuzk_error *err;
-};
-
-/* What to do with the value of a member, or with an element (key ""), whose first token was read:
- * take all of its tokens. */
-typedef cuzk_status (*on_value)(struct reader *r, void *out, const char *key,
-                                const cuzk_json_token *token);
-
-static cuzk_status read_object(struct reader *r, void *out, on_value each)
+cuzk_status cuzk_status_each_member(cuzk_status_reader *r, void *out, cuzk_status_on_value each)
 {
     for (;;) {
         cuzk_json_token token;
@@ -36,7 +24,7 @@ static cuzk_status read_object(struct reader *r, void *out, on_value each)
     }
 }
 
-static cuzk_status read_array(struct reader *r, void *out, on_value each)
+cuzk_status cuzk_status_each_element(cuzk_status_reader *r, void *out, cuzk_status_on_value each)
 {
     for (;;) {
         cuzk_json_token token;
@@ -48,8 +36,7 @@ static cuzk_status read_array(struct reader *r, void *out, on_value each)
     }
 }
 
-/* Text, number; what is of another type is skipped and leaves *out as it is. */
-static cuzk_status take_text(struct reader *r, char **out, const cuzk_json_token *token)
+cuzk_status cuzk_status_take_text(cuzk_status_reader *r, char **out, const cuzk_json_token *token)
 {
     if (token->kind != CUZK_JSON_STRING) {
         return cuzk_json_skip(&r->json, token, r->err);
@@ -64,7 +51,8 @@ static cuzk_status take_text(struct reader *r, char **out, const cuzk_json_token
     return CUZK_OK;
 }
 
-static cuzk_status take_number(struct reader *r, double *out, const cuzk_json_token *token)
+cuzk_status cuzk_status_take_number(cuzk_status_reader *r, double *out,
+                                    const cuzk_json_token *token)
 {
     char text[64];
     if (token->kind != CUZK_JSON_NUMBER || cuzk_json_text(token, text, sizeof text) < 0) {
@@ -74,18 +62,19 @@ static cuzk_status take_number(struct reader *r, double *out, const cuzk_json_to
     return CUZK_OK;
 }
 
-static cuzk_status take_count(struct reader *r, uint64_t *out, const cuzk_json_token *token)
+cuzk_status cuzk_status_take_count(cuzk_status_reader *r, uint64_t *out,
+                                   const cuzk_json_token *token)
 {
     double value = -1;
-    CUZK_TRY(take_number(r, &value, token));
+    CUZK_TRY(cuzk_status_take_number(r, &value, token));
     if (value >= 0 && value < 18446744073709549568.0) {
         *out = (uint64_t)value;
     }
     return CUZK_OK;
 }
 
-/* Room for one more element of a list that has not CUZK_STATUS_ITEMS_MAX yet, zeroed. */
-static cuzk_status grow(struct reader *r, void **list, size_t *n, size_t size, void **item)
+cuzk_status cuzk_status_grow(cuzk_status_reader *r, void **list, size_t *n, size_t size,
+                             void **item)
 {
     if ((*n & (*n - 1)) == 0) { /* 0, or a power of two: full */
         void *grown = realloc(*list, (*n == 0 ? 1 : 2 * *n) * size);
@@ -98,156 +87,32 @@ static cuzk_status grow(struct reader *r, void **list, size_t *n, size_t size, v
     return CUZK_OK;
 }
 
-/* ---- jobs ------------------------------------------------------------------------------------ */
-
-static char state_letter(const char *state)
-{
-    static const struct {
-        const char *state;
-        char letter;
-    } letters[] = {{"pending", '.'}, {"synthesizing", 'w'}, {"synth_done", 'r'},
-                   {"gpu", 'd'},     {"done", '#'},         {"failed", '!'}};
-    for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++) {
-        if (state != NULL && strcmp(state, letters[i].state) == 0) {
-            return letters[i].letter;
-        }
-    }
-    return '?';
-}
-
-struct partition {
-    double index;
-    char *state;
-};
-
-static cuzk_status on_partition_member(struct reader *r, void *out, const char *key,
-                                       const cuzk_json_token *token)
-{
-    struct partition *p = out;
-    return strcmp(key, "index") == 0   ? take_number(r, &p->index, token)
-           : strcmp(key, "state") == 0 ? take_text(r, &p->state, token)
-                                       : cuzk_json_skip(&r->json, token, r->err);
-}
-
-static cuzk_status on_partition(struct reader *r, void *out, const char *key,
-                                const cuzk_json_token *token)
-{
-    enum { PARTITIONS_MAX = 4096 };
-    cuzk_status_job *job = out;
-    (void)key;
-    if (token->kind != CUZK_JSON_OBJECT_BEGIN) {
-        return cuzk_json_skip(&r->json, token, r->err);
-    }
-    struct partition p = {-1, NULL};
-    cuzk_status status = read_object(r, &p, on_partition_member);
-    char letter = state_letter(p.state);
-    free(p.state);
-    CUZK_TRY(status);
-    size_t n = job->partitions != NULL ? strlen(job->partitions) : 0;
-    if (p.index != (double)n || n == PARTITIONS_MAX) {
-        return CUZK_OK; /* they come in order; others are not drawn */
-    }
-    if ((n & (n + 1)) == 0) { /* 0, 1, 3, 7 …: full, the NUL counted */
-        char *grown = realloc(job->partitions, 2 * n + 2);
-        CUZK_FAIL_IF(grown == NULL, r->err, CUZK_E_MEMORY, "reading the status: out of memory");
-        job->partitions = grown;
-    }
-    job->partitions[n] = letter;
-    job->partitions[n + 1] = '\0';
-    return CUZK_OK;
-}
-
-static cuzk_status on_job_member(struct reader *r, void *out, const char *key,
-                                 const cuzk_json_token *token)
-{
-    cuzk_status_job *job = out;
-    double number = -1;
-    if (strcmp(key, "job_id") == 0) {
-        return take_text(r, &job->job_id, token);
-    }
-    if (strcmp(key, "proof_kind") == 0) {
-        return take_text(r, &job->kind, token);
-    }
-    if (strcmp(key, "state") == 0) {
-        return take_text(r, &job->state, token);
-    }
-    if (strcmp(key, "age_secs") == 0) {
-        return take_number(r, &job->age, token);
-    }
-    if (strcmp(key, "started_secs_ago") == 0) {
-        return take_number(r, &job->started, token);
-    }
-    unsigned *count = strcmp(key, "total_partitions") == 0  ? &job->n_partitions
-                      : strcmp(key, "partitions_done") == 0 ? &job->n_done
-                      : strcmp(key, "priority") == 0        ? &job->priority
-                                                            : NULL;
-    if (count != NULL) {
-        CUZK_TRY(take_number(r, &number, token));
-        *count = number >= 0 && number < COUNT_MAX ? (unsigned)number : 0;
-        return CUZK_OK;
-    }
-    if (strcmp(key, "partitions") == 0 && token->kind == CUZK_JSON_ARRAY_BEGIN) {
-        return read_array(r, job, on_partition);
-    }
-    return cuzk_json_skip(&r->json, token, r->err);
-}
-
-static cuzk_status on_job(struct reader *r, void *out, const char *key,
-                          const cuzk_json_token *token)
-{
-    cuzk_status_view *view = out;
-    void *item = NULL, *list = view->jobs;
-    (void)key;
-    if (token->kind != CUZK_JSON_OBJECT_BEGIN || view->n_jobs == CUZK_STATUS_ITEMS_MAX) {
-        view->n_left_out += token->kind == CUZK_JSON_OBJECT_BEGIN;
-        return cuzk_json_skip(&r->json, token, r->err);
-    }
-    CUZK_TRY(grow(r, &list, &view->n_jobs, sizeof *view->jobs, &item));
-    view->jobs = list;
-    cuzk_status_job *job = item;
-    job->age = job->started = -1;
-    job->place = view->n_jobs - 1;
-    return read_object(r, job, on_job_member);
-}
-
-static cuzk_status on_queued(struct reader *r, void *out, const char *key,
-                             const cuzk_json_token *token)
-{
-    static const cuzk_json_token queued = {.kind = CUZK_JSON_STRING, .text = "queued", .size = 6};
-    const cuzk_status_view *view = out;
-    size_t before = view->n_jobs;
-    CUZK_TRY(on_job(r, out, key, token));
-    return before < view->n_jobs && view->jobs[before].state == NULL
-               ? take_text(r, &view->jobs[before].state, &queued)
-               : CUZK_OK;
-}
-
 /* ---- workers and residents ------------------------------------------------------------------- */
 
-static cuzk_status on_worker_member(struct reader *r, void *out, const char *key,
+static cuzk_status on_worker_member(cuzk_status_reader *r, void *out, const char *key,
                                     const cuzk_json_token *token)
 {
     cuzk_status_worker *w = out;
     double number = -1;
     if (strcmp(key, "worker_id") == 0) {
-        return take_count(r, &w->worker, token);
+        return cuzk_status_take_count(r, &w->worker, token);
     }
     if (strcmp(key, "gpu_ordinal") == 0) {
-        return take_count(r, &w->device, token);
+        return cuzk_status_take_count(r, &w->device, token);
     }
     if (strcmp(key, "device") == 0) {
-        return take_text(r, &w->device_id, token);
+        return cuzk_status_take_text(r, &w->device_id, token);
     }
     if (strcmp(key, "current_job") == 0) {
-        return take_text(r, &w->job_id, token);
+        return cuzk_status_take_text(r, &w->job_id, token);
     }
     if (strcmp(key, "current_partition") == 0) {
-        CUZK_TRY(take_number(r, &number, token));
-        w->partition = number >= 0 && number < COUNT_MAX ? (int64_t)number : -1;
+        CUZK_TRY(cuzk_status_take_number(r, &number, token));
+        w->partition = number >= 0 && number < CUZK_STATUS_COUNT_MAX ? (int64_t)number : -1;
         return CUZK_OK;
     }
     if (strcmp(key, "busy_secs") == 0) {
-        return take_number(r, &w->busy, token);
+        return cuzk_status_take_number(r, &w->busy, token);
     }
     if (strcmp(key, "reserve") == 0) {
         w->is_reserve = token->kind == CUZK_JSON_TRUE;
@@ -255,7 +120,7 @@ static cuzk_status on_worker_member(struct reader *r, void *out, const char *key
     return cuzk_json_skip(&r->json, token, r->err);
 }
 
-static cuzk_status on_worker(struct reader *r, void *out, const char *key,
+static cuzk_status on_worker(cuzk_status_reader *r, void *out, const char *key,
                              const cuzk_json_token *token)
 {
     cuzk_status_view *view = out;
@@ -264,28 +129,28 @@ static cuzk_status on_worker(struct reader *r, void *out, const char *key,
     if (token->kind != CUZK_JSON_OBJECT_BEGIN || view->n_workers == CUZK_STATUS_ITEMS_MAX) {
         return cuzk_json_skip(&r->json, token, r->err);
     }
-    CUZK_TRY(grow(r, &list, &view->n_workers, sizeof *view->workers, &item));
+    CUZK_TRY(cuzk_status_grow(r, &list, &view->n_workers, sizeof *view->workers, &item));
     view->workers = list;
     cuzk_status_worker *w = item;
     w->partition = -1;
-    return read_object(r, w, on_worker_member);
+    return cuzk_status_each_member(r, w, on_worker_member);
 }
 
-static cuzk_status on_resident_member(struct reader *r, void *out, const char *key,
+static cuzk_status on_resident_member(cuzk_status_reader *r, void *out, const char *key,
                                       const cuzk_json_token *token)
 {
     cuzk_status_resident *resident = out;
     if (strcmp(key, "circuit_id") == 0) {
-        return take_text(r, &resident->circuit_id, token);
+        return cuzk_status_take_text(r, &resident->circuit_id, token);
     }
     if (strcmp(key, "state") == 0) {
-        return take_text(r, &resident->state, token);
+        return cuzk_status_take_text(r, &resident->state, token);
     }
     if (strcmp(key, "bytes") == 0) {
-        return take_count(r, &resident->bytes, token);
+        return cuzk_status_take_count(r, &resident->bytes, token);
     }
     if (strcmp(key, "last_used_secs_ago") == 0) {
-        return take_number(r, &resident->idle, token);
+        return cuzk_status_take_number(r, &resident->idle, token);
     }
     if (strcmp(key, "evictable") == 0) {
         resident->is_evictable = token->kind == CUZK_JSON_TRUE;
@@ -293,7 +158,7 @@ static cuzk_status on_resident_member(struct reader *r, void *out, const char *k
     return cuzk_json_skip(&r->json, token, r->err);
 }
 
-static cuzk_status on_resident(struct reader *r, void *out, const char *key,
+static cuzk_status on_resident(cuzk_status_reader *r, void *out, const char *key,
                                const cuzk_json_token *token)
 {
     cuzk_status_view *view = out;
@@ -302,56 +167,113 @@ static cuzk_status on_resident(struct reader *r, void *out, const char *key,
     if (token->kind != CUZK_JSON_OBJECT_BEGIN || view->n_residents == CUZK_STATUS_ITEMS_MAX) {
         return cuzk_json_skip(&r->json, token, r->err);
     }
-    CUZK_TRY(grow(r, &list, &view->n_residents, sizeof *view->residents, &item));
+    CUZK_TRY(cuzk_status_grow(r, &list, &view->n_residents, sizeof *view->residents, &item));
     view->residents = list;
-    return read_object(r, item, on_resident_member);
+    return cuzk_status_each_member(r, item, on_resident_member);
+}
+
+/* ---- devices and journal --------------------------------------------------------------------- */
+
+static cuzk_status on_device_member(cuzk_status_reader *r, void *out, const char *key,
+                                    const cuzk_json_token *token)
+{
+    cuzk_status_device *device = out;
+    if (strcmp(key, "id") == 0) {
+        return cuzk_status_take_text(r, &device->id, token);
+    }
+    if (strcmp(key, "reason") == 0) {
+        return cuzk_status_take_text(r, &device->reason, token);
+    }
+    if (strcmp(key, "out") == 0) {
+        device->is_out = token->kind == CUZK_JSON_TRUE;
+    }
+    return cuzk_json_skip(&r->json, token, r->err);
+}
+
+static cuzk_status on_device(cuzk_status_reader *r, void *out, const char *key,
+                             const cuzk_json_token *token)
+{
+    cuzk_status_view *view = out;
+    void *item = NULL, *list = view->devices;
+    (void)key;
+    if (token->kind != CUZK_JSON_OBJECT_BEGIN || view->n_devices == CUZK_STATUS_ITEMS_MAX) {
+        return cuzk_json_skip(&r->json, token, r->err);
+    }
+    CUZK_TRY(cuzk_status_grow(r, &list, &view->n_devices, sizeof *view->devices, &item));
+    view->devices = list;
+    return cuzk_status_each_member(r, item, on_device_member);
+}
+
+static cuzk_status on_journal_member(cuzk_status_reader *r, void *out, const char *key,
+                                     const cuzk_json_token *token)
+{
+    cuzk_status_view *view = out;
+    if (strcmp(key, "salvaged_jobs") == 0) {
+        return cuzk_status_take_count(r, &view->journal_salvaged, token);
+    }
+    if (strcmp(key, "enabled") == 0) {
+        view->has_no_journal = token->kind == CUZK_JSON_FALSE;
+    } else if (strcmp(key, "failed") == 0) {
+        view->journal_failed = token->kind == CUZK_JSON_TRUE;
+    } else if (strcmp(key, "was_damaged") == 0) {
+        view->journal_was_damaged = token->kind == CUZK_JSON_TRUE;
+    }
+    return cuzk_json_skip(&r->json, token, r->err);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static cuzk_status on_allocations_member(struct reader *r, void *out, const char *key,
+static cuzk_status on_allocations_member(cuzk_status_reader *r, void *out, const char *key,
                                          const cuzk_json_token *token)
 {
     return strcmp(key, "srs") == 0 && token->kind == CUZK_JSON_ARRAY_BEGIN
-               ? read_array(r, out, on_resident)
+               ? cuzk_status_each_element(r, out, on_resident)
                : cuzk_json_skip(&r->json, token, r->err);
 }
 
-static cuzk_status on_memory_member(struct reader *r, void *out, const char *key,
+static cuzk_status on_memory_member(cuzk_status_reader *r, void *out, const char *key,
                                     const cuzk_json_token *token)
 {
     cuzk_status_view *view = out;
-    return strcmp(key, "total_bytes") == 0  ? take_count(r, &view->memory_total, token)
-           : strcmp(key, "used_bytes") == 0 ? take_count(r, &view->memory_used, token)
+    return strcmp(key, "total_bytes") == 0  ? cuzk_status_take_count(r, &view->memory_total, token)
+           : strcmp(key, "used_bytes") == 0 ? cuzk_status_take_count(r, &view->memory_used, token)
                                             : cuzk_json_skip(&r->json, token, r->err);
 }
 
-static cuzk_status on_member(struct reader *r, void *out, const char *key,
+static cuzk_status on_member(cuzk_status_reader *r, void *out, const char *key,
                              const cuzk_json_token *token)
 {
     static const struct {
         const char *key;
         cuzk_json_kind kind;
-        on_value each;
+        cuzk_status_on_value each;
     } parts[] = {{"memory", CUZK_JSON_OBJECT_BEGIN, on_memory_member},
-                 {"pipelines", CUZK_JSON_ARRAY_BEGIN, on_job},
-                 {"queued", CUZK_JSON_ARRAY_BEGIN, on_queued},
+                 {"pipelines", CUZK_JSON_ARRAY_BEGIN, cuzk_status_on_job},
+                 {"queued", CUZK_JSON_ARRAY_BEGIN, cuzk_status_on_queued},
                  {"gpu_workers", CUZK_JSON_ARRAY_BEGIN, on_worker},
-                 {"allocations", CUZK_JSON_OBJECT_BEGIN, on_allocations_member}};
+                 {"allocations", CUZK_JSON_OBJECT_BEGIN, on_allocations_member},
+                 {"devices", CUZK_JSON_ARRAY_BEGIN, on_device},
+                 {"journal", CUZK_JSON_OBJECT_BEGIN, on_journal_member}};
     cuzk_status_view *view = out;
     if (strcmp(key, "uptime_secs") == 0) {
-        return take_number(r, &view->uptime, token);
+        return cuzk_status_take_number(r, &view->uptime, token);
+    }
+    if (strcmp(key, "ready") == 0) {
+        view->is_loading = token->kind == CUZK_JSON_FALSE;
+    } else if (strcmp(key, "draining") == 0) {
+        view->is_draining = token->kind == CUZK_JSON_TRUE;
     }
     if (strcmp(key, "pipelines_left_out") == 0 || strcmp(key, "queued_left_out") == 0) {
         uint64_t n = 0;
-        CUZK_TRY(take_count(r, &n, token));
+        CUZK_TRY(cuzk_status_take_count(r, &n, token));
         view->n_left_out += n;
         return CUZK_OK;
     }
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (strcmp(key, parts[i].key) == 0 && token->kind == parts[i].kind) {
-            return parts[i].kind == CUZK_JSON_ARRAY_BEGIN ? read_array(r, view, parts[i].each)
-                                                          : read_object(r, view, parts[i].each);
+            return parts[i].kind == CUZK_JSON_ARRAY_BEGIN
+                       ? cuzk_status_each_element(r, view, parts[i].each)
+                       : cuzk_status_each_member(r, view, parts[i].each);
         }
     }
     return cuzk_json_skip(&r->json, token, r->err);
@@ -384,10 +306,14 @@ static cuzk_status fill_texts(cuzk_status_view *view, cuzk_error *err)
         CUZK_TRY(fill_in(&view->residents[i].circuit_id, err));
         CUZK_TRY(fill_in(&view->residents[i].state, err));
     }
+    for (size_t i = 0; i < view->n_devices; i++) {
+        CUZK_TRY(fill_in(&view->devices[i].id, err));
+        CUZK_TRY(fill_in(&view->devices[i].reason, err));
+    }
     return CUZK_OK;
 }
 
-static cuzk_status read_all(cuzk_status_view *view, struct reader *r)
+static cuzk_status read_all(cuzk_status_view *view, cuzk_status_reader *r)
 {
     cuzk_json_token token;
     CUZK_TRY(cuzk_json_next(&r->json, &token, r->err));
@@ -395,7 +321,7 @@ static cuzk_status read_all(cuzk_status_view *view, struct reader *r)
         return cuzk_json_fail(&r->json, token.offset, r->err, CUZK_E_FORMAT,
                               "expected an object, found %s", cuzk_json_kind_text(token.kind));
     }
-    CUZK_TRY(read_object(r, view, on_member));
+    CUZK_TRY(cuzk_status_each_member(r, view, on_member));
     CUZK_TRY(cuzk_json_next(&r->json, &token, r->err));
     return fill_texts(view, r->err);
 }
@@ -403,7 +329,7 @@ static cuzk_status read_all(cuzk_status_view *view, struct reader *r)
 cuzk_status cuzk_status_read(cuzk_status_view *view, const char *text, size_t n_bytes,
                              cuzk_error *err)
 {
-    struct reader r = {.err = err};
+    cuzk_status_reader r = {.err = err};
     memset(view, 0, sizeof *view);
     cuzk_json_init(&r.json, (const uint8_t *)text, n_bytes);
     cuzk_status status = read_all(view, &r);
@@ -430,6 +356,11 @@ void cuzk_status_view_clear(cuzk_status_view *view)
         free(view->residents[i].circuit_id);
         free(view->residents[i].state);
     }
+    for (size_t i = 0; i < view->n_devices; i++) {
+        free(view->devices[i].id);
+        free(view->devices[i].reason);
+    }
+    free(view->devices);
     free(view->jobs);
     free(view->workers);
     free(view->residents);

@@ -41,8 +41,18 @@ typedef struct {
     bool is_evictable;
 } cuzk_status_resident;
 
+/* A device that is no longer used, after faults. */
+typedef struct {
+    char *id, *reason;
+    bool is_out;
+} cuzk_status_device;
+
 typedef struct {
     double uptime;
+    bool is_loading;  /* not ready: what is to be preloaded is not there yet */
+    bool is_draining; /* it is shutting down */
+    bool has_no_journal, journal_failed, journal_was_damaged;
+    uint64_t journal_salvaged; /* jobs */
     uint64_t memory_total, memory_used;
     cuzk_status_job *jobs; /* in the order of the text: begun ones, queued ones */
     size_t n_jobs;
@@ -51,6 +61,8 @@ typedef struct {
     size_t n_workers;
     cuzk_status_resident *residents;
     size_t n_residents;
+    cuzk_status_device *devices;
+    size_t n_devices;
 } cuzk_status_view;
 
 /** Read the text of /status. Members that are not known are skipped. Texts are cut at 4,000 bytes.

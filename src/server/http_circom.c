@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Circom proofs over HTTP: handlers that submit to the engine and answer from its callbacks. */
 #include "server/http_circom.h"
 
 #include "cuzk/v1/circom.pb-c.h"

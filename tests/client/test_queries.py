@@ -86,6 +86,25 @@ STATUS = {
 }
 
 
+TROUBLES = dict(STATUS, ready=False, draining=False, journal={
+    "enabled": True, "failed": True, "was_damaged": True, "salvaged_jobs": 1234}, devices=[
+        {"id": "cuda:0", "out": False, "reason": ""}, {"id": "cuda:1", "out": True, "reason": "2 bad proofs"}])
+
+
+def test_troubles(cuzk):
+    to = ["--connect", unix(cuzk)]
+    texts = ["not ready yet: what srs.preload names", "journal cannot be written: new work is refused",
+             "journal was damaged at the start; 1,234", "device cuda:1 is no longer used: 2 bad proofs"]
+    script = scripted(GetStatus=status_answer())
+    told = [STATUS]
+    with Daemon(unix(cuzk), script, http_status=lambda: (200, json.dumps(told[0]).encode())) as d:
+        for told[0] in (TROUBLES, dict(STATUS, draining=True, ready=False, journal={"enabled": False}), STATUS):
+            out = cuzk.ok("status", *to, "--status", d.http_address).out
+            assert [t in out for t in texts] == 4 * [told[0] is TROUBLES], out
+            assert ("shutting down" in out) == ("there is no journal" in out) == told[0].get("draining", False), out
+            assert "cuda:0" not in out, out
+
+
 def status_answer():
     proving, _ = messages()
     return proving.GetStatusResponse(

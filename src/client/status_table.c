@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Looks at a daemon, as tables for people. */
+#include "client/status_look.h"
+
+#include <string.h>
+
+/* A text cut to a column's width: ids may be long, and hold anything. */
+typedef struct {
+    char text[64];
+} column;
+
+static column cut(const char *text, unsigned width)
+{
+    column out;
+    size_t n = strlen(text);
+    if (n <= width) {
+        snprintf(out.text, sizeof out.text, "%s", text);
+    } else {
+        unsigned head = width / 2 - 1;
+        snprintf(out.text, sizeof out.text, "%.*s..%s", (int)head, text,
+                 text + n - (width - head - 2));
+    }
+    for (char *p = out.text; *p != '\0'; p++) {
+        *p = (unsigned char)*p < ' ' || *p == 0x7f ? '?' : *p;
+    }
+    return out;
+}
+
+enum { JOB_WIDTH = 36, KIND_WIDTH = 12, CIRCUIT_WIDTH = 24, NAME_WIDTH = 34 };
+enum { UNFINISHED_MAX = 30, ENDED_MAX = 5 }; /* jobs that status shows */
+
+static void print_workers(const cuzk_look *l)
+{
+    const Cuzk__V1__GetStatusResponse *r = l->rpc;
+    printf("\n%-3s %-*s %-23s %-*s %s\n", "dev", NAME_WIDTH, "name", "memory", KIND_WIDTH, "proves",
+           "job");
+    for (size_t i = 0; i < r->n_gpus; i++) {
+        const Cuzk__V1__GPUStatus *g = r->gpus[i];
+        char memory[64] = "of the host";
+        if (g->vram_total_bytes > 0) {
+            snprintf(memory, sizeof memory, "%s of %s free",
+                     cuzk_session_size_of(g->vram_free_bytes).text,
+                     cuzk_session_size_of(g->vram_total_bytes).text);
+        }
+        bool is_idle = g->current_job_id[0] == '\0';
+        /* the HTTP port lists the same workers in the same order, a moment later */
+        const cuzk_status_worker *w = i < l->http.n_workers ? &l->http.workers[i] : NULL;
+        printf("%-3u %-*s %-23s %-*s %s", g->ordinal, NAME_WIDTH, cut(g->name, NAME_WIDTH).text,
+               memory, KIND_WIDTH, is_idle ? "idle" : cut(g->current_proof_kind, KIND_WIDTH).text,
+               is_idle && w != NULL && w->is_reserve ? "(for CRITICAL jobs only)"
+                                                     : cut(g->current_job_id, JOB_WIDTH).text);
+        if (!is_idle && w != NULL && w->partition >= 0 &&
+            strcmp(w->job_id, g->current_job_id) == 0) {
+            printf(" partition %lld, %s", (long long)w->partition,
+                   cuzk_session_time_of(w->busy).text);
+        }
+        printf("\n");
+    }
+}
+
+static void print_queues(const Cuzk__V1__GetStatusResponse *r)
+{
+    printf("\n%-*s %8s %12s\n", KIND_WIDTH, "kind", "pending", "in progress");
+    for (size_t i = 0; i < r->n_queues; i++) {
+        const Cuzk__V1__QueueStatus *q = r->queues[i];
+        printf("%-*s %8u %12u\n", KIND_WIDTH, cut(q->proof_kind, KIND_WIDTH).text, q->pending,
+               q->in_progress);
+    }
+    if (r->n_queues == 0) {
+        printf("no jobs\n");
+    }
+}
+
+static void print_residents(const cuzk_look *l)
+{
+    const Cuzk__V1__GetStatusResponse *r = l->rpc;
+    static const char *const tiers[] = {"hot", "warm", "cold"};
+    if (r->n_loaded_srs == 0) {
+        printf("\nno parameters are loaded\n");
+        return;
+    }
+    printf("\n%-*s %10s %6s  %s\n", CIRCUIT_WIDTH, "parameters", "size", "users", "state");
+    for (size_t i = 0; i < r->n_loaded_srs; i++) {
+        const Cuzk__V1__SRSStatus *s = r->loaded_srs[i];
+        printf("%-*s %10s %6u  %s", CIRCUIT_WIDTH, cut(s->circuit_id, CIRCUIT_WIDTH).text,
+               cuzk_session_size_of(s->size_bytes).text, s->ref_count,
+               (unsigned)s->tier < 3 ? tiers[s->tier] : "?");
+        for (size_t k = 0; k < l->http.n_residents; k++) {
+            const cuzk_status_resident *h = &l->http.residents[k];
+            if (strcmp(h->circuit_id, s->circuit_id) == 0) {
+                printf("%s%s, idle %s", h->state[0] != '\0' ? ", " : "", h->state,
+                       cuzk_session_time_of(h->idle).text);
+            }
+        }
+        printf("\n");
+    }
+}
+
+static const char *priority_name(unsigned priority)
+{
+    static const char *const names[] = {"", "low", "normal", "high", "critical"};
+    return priority < sizeof names / sizeof names[0] ? names[priority] : "?";
+}
+
+static void print_job(const cuzk_status_job *j)
+{
+    enum { DRAWN_MAX = 64 };
+    double age = j->age >= 0 ? j->age : j->started;
+    printf("%-*s %-*s %-8s %-9s %10s  %u of %u", JOB_WIDTH, cut(j->job_id, JOB_WIDTH).text,
+           KIND_WIDTH, cut(j->kind, KIND_WIDTH).text, priority_name(j->priority),
+           cut(j->state, 9).text, age >= 0 ? cuzk_session_time_of(age).text : "", j->n_done,
+           j->n_partitions);
+    if (j->n_partitions > 1 && j->partitions[0] != '\0' && strlen(j->partitions) <= DRAWN_MAX) {
+        printf(" [%s]", j->partitions);
+    }
+    printf("\n");
+}
+
+/* At most n_max of the jobs that have ended, or have not. */
+static void print_some(const cuzk_status_view *http, bool ended, size_t n_max)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < http->n_jobs; i++) {
+        if (cuzk_look_has_ended(&http->jobs[i]) == ended && n++ < n_max) {
+            print_job(&http->jobs[i]);
+        }
+    }
+    uint64_t more = n > n_max ? n - n_max : 0;
+    more += ended ? 0 : http->n_left_out;
+    if (more > 0) {
+        printf("… and %s more%s\n", cuzk_cli_group_digits(more).text,
+               ended ? " that have ended" : "");
+    }
+}
+
+/* n_unfinished, n_ended: how many of them at most. */
+static void print_jobs(const cuzk_look *l, size_t n_unfinished, size_t n_ended)
+{
+    bool any = false;
+    for (size_t i = 0; i < l->http.n_jobs; i++) {
+        any = any || n_ended > 0 || !cuzk_look_has_ended(&l->http.jobs[i]);
+    }
+    if (!any) {
+        printf("\nno job%s\n", n_ended == 0 ? " is unfinished" : "");
+        return;
+    }
+    printf("\n%-*s %-*s %-8s %-9s %10s  %s\n", JOB_WIDTH, "job", KIND_WIDTH, "kind", "priority",
+           "state", "age", "partitions");
+    print_some(&l->http, false, n_unfinished);
+    if (n_ended > 0) {
+        print_some(&l->http, true, n_ended);
+    }
+    printf("(partitions: # done, d on a device, r ready for one, w witness, ! failed)\n");
+}
+
+/* What the HTTP port adds, or why it adds nothing. */
+static void print_http_part(const cuzk_look *l, const cuzk_session *session, bool only_unfinished)
+{
+    if (l->has_http) {
+        print_jobs(l, only_unfinished ? SIZE_MAX : UNFINISHED_MAX, only_unfinished ? 0 : ENDED_MAX);
+    } else if (l->http_error[0] != '\0') {
+        printf("\njobs are not shown: %s\n", l->http_error);
+    } else if (!session->args->quiet) {
+        printf("\njobs one by one: name the daemon's HTTP port (daemon.status_listen) with "
+               "--status\n");
+    }
+}
+
+/* What somebody may have to see to, as the HTTP port tells it. */
+static void print_troubles(const cuzk_status_view *http)
+{
+    if (http->is_draining) {
+        printf("it is shutting down: no new work is taken\n");
+    } else if (http->is_loading) {
+        printf("it is not ready yet: what srs.preload names is not loaded\n");
+    }
+    if (http->has_no_journal) {
+        printf("there is no journal: jobs are lost when it ends\n");
+    }
+    if (http->journal_failed) {
+        printf("the journal cannot be written: new work is refused\n");
+    }
+    if (http->journal_was_damaged) {
+        printf("the journal was damaged at the start; %s unfinished jobs were salvaged\n",
+               cuzk_cli_group_digits(http->journal_salvaged).text);
+    }
+    for (size_t i = 0; i < http->n_devices; i++) {
+        if (http->devices[i].is_out) {
+            printf("device %s is no longer used: %s\n", cut(http->devices[i].id, 20).text,
+                   cut(http->devices[i].reason, 60).text);
+        }
+    }
+}
+
+void cuzk_look_print(const cuzk_look *l, const cuzk_session *session)
+{
+    const Cuzk__V1__GetStatusResponse *r = l->rpc;
+    printf("daemon at %s, up %s; proofs: %s completed, %s failed\n", session->address,
+           cuzk_session_time_of((double)r->uptime_seconds).text,
+           cuzk_cli_group_digits(r->total_proofs_completed).text,
+           cuzk_cli_group_digits(r->total_proofs_failed).text);
+    if (r->pinned_memory_limit_bytes > 0) {
+        printf("memory: %s of %s reserved\n", cuzk_session_size_of(r->pinned_memory_bytes).text,
+               cuzk_session_size_of(r->pinned_memory_limit_bytes).text);
+    } else if (l->has_http) {
+        printf("memory: %s of %s reserved\n", cuzk_session_size_of(l->http.memory_used).text,
+               cuzk_session_size_of(l->http.memory_total).text);
+    }
+    print_troubles(&l->http);
+    print_workers(l);
+    print_queues(r);
+    print_residents(l);
+    print_http_part(l, session, false);
+}
+
+void cuzk_look_print_queue(const cuzk_look *l, const cuzk_session *session)
+{
+    print_queues(l->rpc);
+    print_http_part(l, session, true);
+}
