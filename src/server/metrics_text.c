@@ -288,7 +288,7 @@ static void put_service(cuzk_text *out, const cuzk_metrics *m, const cuzk_engine
         return;
     }
     single(out, "cuzk_rpc_calls", "gauge", "gRPC calls that are open.", more->rpc_calls);
-    single(out, "cuzk_rpc_connections", "gauge", "Connections without TLS that are open.",
+    single(out, "cuzk_rpc_connections", "gauge", "Connections that are open.",
            more->rpc_connections);
     single(out, "cuzk_rpc_receiving", "gauge", "Messages that are being received.",
            more->rpc_receiving);
@@ -301,7 +301,7 @@ static void put_service(cuzk_text *out, const cuzk_metrics *m, const cuzk_engine
            more->rpc_abandoned_total);
     single(out, "cuzk_rpc_received_bytes_total", "counter", "Bytes of messages.",
            more->rpc_received_bytes);
-    single(out, "cuzk_rpc_connections_total", "counter", "Connections without TLS.",
+    single(out, "cuzk_rpc_connections_total", "counter", "Connections.",
            more->rpc_connections_total);
     single(out, "cuzk_rpc_refused_total", "counter", "Connections beyond the limit.",
            more->rpc_refused_total);

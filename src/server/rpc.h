@@ -47,7 +47,7 @@ typedef struct {
     /* unix://PATH, IP:PORT, [IP6]:PORT; port 0: the system chooses */
     const char *const *listen;
     unsigned n_listen;
-    const int *listen_fds; /* listening plain sockets that were made elsewhere; taken over */
+    const int *listen_fds; /* listening sockets that were made elsewhere; taken over */
     unsigned n_listen_fds;
     bool allow_plaintext;     /* TCP that other machines reach may be without TLS */
     unsigned socket_mode;     /* of Unix sockets; 0: 0660 */
@@ -63,7 +63,7 @@ typedef struct {
     unsigned max_receives;    /* messages of payloads that are received at once; 0: 16. Fewer where
                                  the engine has no memory for so many */
     uint64_t receive_ns;      /* a message may take so long while others wait; 0: 20 s */
-    unsigned max_connections; /* plain ones; 0: 1024 */
+    unsigned max_connections; /* 0: 1024. Fewer where the process may not open as many files */
     unsigned max_streams;     /* calls of a connection; 0: 1000 */
     unsigned max_calls;       /* calls of all connections; 0: 20,000 */
     unsigned n_threads;       /* 0: 2 */
@@ -117,7 +117,7 @@ void cuzk_rpc_destroy(cuzk_rpc *rpc);
 /* What it is doing, for metrics. */
 typedef struct {
     unsigned calls;                                      /* open */
-    unsigned connections;                                /* plain ones, as counted last */
+    unsigned connections;                                /* as counted last */
     unsigned receiving;                                  /* messages of unknown size under way */
     unsigned waiting;                                    /* calls whose message waits for memory */
     uint64_t receive_bytes;                              /* the memory for them */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Accepting plain connections and handing them to gRPC. gRPC's own acceptor takes any number of
- * connections and ends for good when descriptors run out; this one has a limit, and waits.
+/* Accepting connections and handing them to gRPC, or to the relay before it. gRPC's own acceptor
+ * takes any number of connections and ends for good when descriptors run out; this one has a limit,
+ * and waits.
  *
  * gRPC closes a connection without a word. Which ones are still open is found by looking at them:
  * a descriptor that is another file now, or none, is a connection that has ended. */
@@ -15,11 +16,12 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PAUSE_MS = 50, LOOK_NS = 100000000 };
+enum { PAUSE_MS = 50, LOOK_NS = 100000000, SPARE_FILES = 64 };
 
 typedef struct {
     int fd;
@@ -73,6 +75,17 @@ static bool accept_one(struct cuzk_acceptor *acceptor, cuzk_listener *listener, 
         look(acceptor);
     }
     struct stat st;
+    struct rlimit files;
+    /* descriptors are given out lowest first: the last ones are for the rest of the process, and
+     * for gRPC behind the relay, which does not survive to be without */
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && (rlim_t)fd + SPARE_FILES >= files.rlim_cur) {
+        close(fd);
+        atomic_fetch_add_explicit(&acceptor->n_refused, 1, memory_order_relaxed);
+        CUZK_LOG(rpc->options.log, CUZK_LOG_ERROR,
+                 "connection refused: the process may have hardly any more open files",
+                 CUZK_LOG_U("files", files.rlim_cur));
+        return true;
+    }
     if (acceptor->n == rpc->options.max_connections || fstat(fd, &st) != 0) {
         close(fd);
         atomic_fetch_add_explicit(&acceptor->n_refused, 1, memory_order_relaxed);
@@ -84,7 +97,11 @@ static bool accept_one(struct cuzk_acceptor *acceptor, cuzk_listener *listener, 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* no-op on a Unix socket */
     acceptor->connections[acceptor->n++] = (connection){fd, st.st_ino};
     atomic_fetch_add_explicit(&acceptor->n_total, 1, memory_order_relaxed);
-    grpc_server_add_channel_from_fd(listener->server, fd, acceptor->credentials);
+    if (listener->inner_path[0] == '\0') {
+        grpc_server_add_channel_from_fd(listener->server, fd, acceptor->credentials);
+    } else if (!cuzk_relay_add(rpc->relay, fd, listener->inner_path)) {
+        CUZK_LOG(rpc->options.log, CUZK_LOG_WARN, "a TLS connection could not be taken");
+    }
     return true;
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "server/rpc_internal.h"
-#include "server/rpc_peer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +29,8 @@ struct cuzk_gate {
     uint64_t max_message;
     uint64_t limits[CUZK_GATE_LANES]; /* bytes of a message */
     unsigned small_places;
+    bool (*measure)(void *user, const char *peer, uint64_t *bytes);
+    void *measure_user;
     pthread_mutex_t lock; /* guards what follows, and waits (rpc_wait.c) */
     unsigned refs;
     lane lanes[CUZK_GATE_LANES];
@@ -147,6 +148,8 @@ cuzk_status cuzk_gate_create(cuzk_gate **out, const cuzk_gate_options *options, 
     gate->engine = options->engine;
     gate->max_message = options->max_message;
     gate->small_places = options->small_places;
+    gate->measure = options->measure;
+    gate->measure_user = options->measure_user;
     gate->limits[CUZK_GATE_PAYLOAD] = options->max_message;
     gate->limits[CUZK_GATE_SMALL] = options->small_message;
     for (int k = 0; k < CUZK_GATE_LANES; k++) {
@@ -285,12 +288,11 @@ static bool is_too_large(const cuzk_gate *gate, cuzk_gate_seat *seat)
 {
     uint64_t bytes, allowed = 0;
     if (!seat->is_measured) {
-        seat->fd = cuzk_peer_find(seat->peer);
         seat->told_bytes = 0;
-        seat->is_measured = cuzk_peer_bytes(seat->fd, &seat->begin_bytes);
+        seat->is_measured = gate->measure(gate->measure_user, seat->peer, &seat->begin_bytes);
         return false;
     }
-    if (!cuzk_peer_bytes(seat->fd, &bytes) || bytes < seat->begin_bytes) {
+    if (!gate->measure(gate->measure_user, seat->peer, &bytes) || bytes < seat->begin_bytes) {
         return false;
     }
     for (int k = 0; k < CUZK_GATE_LANES; k++) {

@@ -33,7 +33,6 @@ typedef struct cuzk_gate_seat {
     uint64_t since_ns, charge;
     char peer[64];        /* the connection */
     bool is_measured;     /* what follows is known */
-    int fd;               /* of the connection */
     uint64_t begin_bytes; /* that the connection had received when this message began */
     uint64_t told_bytes;  /* of them since then in messages that have come whole */
     struct cuzk_gate_seat *previous, *next;
@@ -46,6 +45,9 @@ typedef struct {
     uint64_t patience_ns[CUZK_GATE_LANES];
     uint64_t small_message; /* bytes of a message in the small lane, at most */
     unsigned small_places;
+    /* Bytes that the connection of a peer has received so far; false: nobody counts them. */
+    bool (*measure)(void *user, const char *peer, uint64_t *bytes);
+    void *measure_user; /* alive until cuzk_gate_close */
 } cuzk_gate_options;
 
 cuzk_status cuzk_gate_create(cuzk_gate **out, const cuzk_gate_options *options,

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "server/rpc.h"
 #include "server/rpc_gate.h"
+#include "server/rpc_relay.h"
 #include "server/rpc_rights.h"
 
 #include <grpc/byte_buffer.h>
@@ -77,12 +78,13 @@ struct cuzk_listener {
     cuzk_rpc *rpc;
     grpc_server *server;
     void *registered[CUZK_RPC_METHODS_MAX];
-    int fd;        /* accepting here; -1: gRPC's own listener */
+    int fd;        /* accepting here; -1: no more */
     bool is_local; /* a Unix socket: its permissions stand for a token */
     char address[320];
     char socket_path[128];                /* to be removed at the end; "" if none */
     uint64_t socket_inode, socket_device; /* of it: another's is not removed */
     cuzk_listener_tls tls;
+    char inner_path[108]; /* TLS: where gRPC listens, behind the relay; "": plain */
     cuzk_event_tag on_shutdown;
 };
 
@@ -143,6 +145,7 @@ struct cuzk_rpc {
     cuzk_gate *gate;
     cuzk_rights *rights;
     struct cuzk_tls *tls; /* NULL: none */
+    cuzk_relay *relay;    /* NULL: no TLS */
     struct cuzk_acceptor *acceptor;
     atomic_bool is_stopping;
 

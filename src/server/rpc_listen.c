@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Listening sockets. Plain ones are made here (rpc_accept.c accepts), TLS ones by gRPC. */
+/* Listening sockets, made here or taken over; rpc_accept.c accepts on them. */
 #include "server/address.h"
 #include "server/rpc_internal.h"
 
@@ -154,8 +154,8 @@ static cuzk_status open_tcp(cuzk_listener *listener, const cuzk_address *address
     return CUZK_OK;
 }
 
-static cuzk_status open_plain(cuzk_listener *listener, const cuzk_address *address,
-                              const char *text, cuzk_error *err)
+static cuzk_status open_socket(cuzk_listener *listener, const cuzk_address *address,
+                               const char *text, cuzk_error *err)
 {
     listener->fd =
         socket(address->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -167,21 +167,18 @@ static cuzk_status open_plain(cuzk_listener *listener, const cuzk_address *addre
     return CUZK_OK;
 }
 
-static cuzk_status open_tls(cuzk_listener *listener, const cuzk_address *address, cuzk_error *err)
+/* gRPC's own listener behind the relay. */
+static cuzk_status open_inner(cuzk_listener *listener, cuzk_error *err)
 {
-    struct sockaddr_storage bound = address->address;
-    grpc_server_credentials *credentials = cuzk_tls_credentials(listener->rpc->tls, &listener->tls);
-    int port = grpc_server_add_http2_port(listener->server, listener->address, credentials);
+    cuzk_rpc *rpc = listener->rpc;
+    char address[sizeof listener->inner_path + 8];
+    cuzk_relay_path(rpc->relay, listener->inner_path, rpc->n_listeners);
+    snprintf(address, sizeof address, "unix:%s", listener->inner_path);
+    grpc_server_credentials *credentials = cuzk_tls_credentials(rpc->tls, &listener->tls);
+    int port = grpc_server_add_http2_port(listener->server, address, credentials);
     grpc_server_credentials_release(credentials);
-    CUZK_FAIL_IF(port == 0, err, CUZK_E_FILE,
-                 "listening on %s with TLS: gRPC could not; is the address in use?",
-                 listener->address);
-    if (bound.ss_family == AF_INET6) {
-        ((struct sockaddr_in6 *)&bound)->sin6_port = htons((uint16_t)port);
-    } else {
-        ((struct sockaddr_in *)&bound)->sin_port = htons((uint16_t)port);
-    }
-    name_address(listener->address, sizeof listener->address, &bound);
+    CUZK_FAIL_IF(port == 0, err, CUZK_E_FILE, "TLS: gRPC cannot listen on %s",
+                 listener->inner_path);
     return CUZK_OK;
 }
 
@@ -223,12 +220,11 @@ static cuzk_status take_over(cuzk_listener *listener, int fd, cuzk_error *err)
                  err, CUZK_E_ARGUMENT, "descriptor %d is not a listening socket", fd);
     name_address(listener->address, sizeof listener->address, &address);
     listener->is_local = address.ss_family == AF_UNIX;
-    CUZK_FAIL_IF(
-        listener->rpc->tls != NULL && !listener->is_local, err, CUZK_E_UNSUPPORTED,
-        "TLS on a socket that another process made (%s) is not supported: let it listen on "
-        "a Unix socket, or name the address in daemon.listen",
-        listener->address);
-    CUZK_TRY(check_plain(listener, listener->is_local, is_loopback(&address), err));
+    if (listener->rpc->tls != NULL && !listener->is_local) {
+        CUZK_TRY(open_inner(listener, err));
+    } else {
+        CUZK_TRY(check_plain(listener, listener->is_local, is_loopback(&address), err));
+    }
     int flags = fcntl(fd, F_GETFL);
     CUZK_FAIL_IF(flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0 ||
                      fcntl(fd, F_SETFD, FD_CLOEXEC) != 0,
@@ -247,10 +243,11 @@ cuzk_status cuzk_listener_open(cuzk_listener *listener, cuzk_rpc *rpc, const cha
     name_address(listener->address, sizeof listener->address, &address.address);
     listener->is_local = address.is_unix;
     if (rpc->tls != NULL && !address.is_unix) {
-        return open_tls(listener, &address, err);
+        CUZK_TRY(open_inner(listener, err));
+    } else {
+        CUZK_TRY(check_plain(listener, address.is_unix, address.is_local, err));
     }
-    CUZK_TRY(check_plain(listener, address.is_unix, address.is_local, err));
-    CUZK_TRY(open_plain(listener, &address, text, err));
+    CUZK_TRY(open_socket(listener, &address, text, err));
     struct sockaddr_storage bound = {0};
     socklen_t size = sizeof bound;
     if (!address.is_unix && getsockname(listener->fd, (struct sockaddr *)&bound, &size) == 0) {
@@ -272,4 +269,7 @@ void cuzk_listener_close(cuzk_listener *listener)
         unlink(listener->socket_path);
     }
     listener->socket_path[0] = '\0';
+    if (listener->inner_path[0] != '\0') {
+        unlink(listener->inner_path);
+    }
 }

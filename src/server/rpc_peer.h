@@ -7,12 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** The descriptor of the connection that gRPC calls `peer`: "fd:17", or "ipv4:10.0.0.1:4711" and
- *  "ipv6:%5B::1%5D:4711", which are looked for among the process' open files. -1: none, as on Unix
- *  sockets of another process' making. */
-int cuzk_peer_find(const char *peer);
-
-/** Bytes that a TCP connection has received. False: it is no TCP connection, or has ended. */
-bool cuzk_peer_bytes(int fd, uint64_t *bytes);
+/** Bytes that a plain TCP connection has received. peer: as gRPC calls it, "fd:17". False: it is
+ *  another kind of connection, or has ended. */
+bool cuzk_peer_bytes(const char *peer, uint64_t *bytes);
 
 #endif

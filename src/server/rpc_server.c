@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Making, running and ending the gRPC server. */
 #include "server/rpc_internal.h"
+#include "server/rpc_peer.h"
 
 #include <grpc/compression.h>
 #include <grpc/support/log.h>
@@ -8,6 +9,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum {
     EXPECTED_CALLS = 16, /* asked for at once, of a method and listener */
@@ -22,7 +24,8 @@ enum {
     PING_INTERVAL_MS = 10000, /* clients that ping more often are told to stop */
     PING_STRIKES = 5,
     IDLE_MS = 3600000, /* connections without calls are closed after this; clients open new ones */
-    HANDSHAKE_MS = 10000
+    HANDSHAKE_MS = 10000,
+    FILES_OF_OTHERS = 256 /* that the rest of the process opens */
 };
 
 static const uint64_t second = 1000000000;
@@ -215,12 +218,43 @@ static void *tick(void *argument)
     return NULL;
 }
 
+/* Lower the number of connections to what the process may open. */
+static void fit_connections(cuzk_rpc *rpc)
+{
+    cuzk_rpc_options *o = &rpc->options;
+    struct rlimit limit;
+    rlim_t each = rpc->tls != NULL ? 3 : 1; /* the connection, and both ends behind the relay */
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
+        return;
+    }
+    rlim_t others = limit.rlim_cur / 2 < FILES_OF_OTHERS ? limit.rlim_cur / 2 : FILES_OF_OTHERS;
+    rlim_t fit = (limit.rlim_cur - others) / each;
+    if (fit < o->max_connections) {
+        CUZK_LOG(o->log, CUZK_LOG_WARN,
+                 "fewer connections than configured: the process may not open more files",
+                 CUZK_LOG_U("max_connections", o->max_connections), CUZK_LOG_U("taken", fit),
+                 CUZK_LOG_U("files", limit.rlim_cur));
+        o->max_connections = (unsigned)fit;
+    }
+}
+
+static bool measure(void *user, const char *peer, uint64_t *bytes)
+{
+    cuzk_rpc *rpc = user;
+    return cuzk_peer_bytes(peer, bytes) ||
+           (rpc->relay != NULL && cuzk_relay_bytes(rpc->relay, peer, bytes));
+}
+
 static cuzk_status start(cuzk_rpc *rpc, const cuzk_rpc_options *options, cuzk_error *err)
 {
     CUZK_TRY(set_options(rpc, options, err));
     set_methods(rpc);
     CUZK_TRY(cuzk_rights_create(&rpc->rights, options, err));
     CUZK_TRY(cuzk_tls_create(&rpc->tls, options, err));
+    fit_connections(rpc);
+    if (rpc->tls != NULL) {
+        CUZK_TRY(cuzk_relay_create(&rpc->relay, rpc->options.max_connections, err));
+    }
     for (unsigned i = 0; i < options->n_listen; i++) {
         CUZK_TRY(open_listener(rpc, options->listen[i], -1, err));
     }
@@ -234,6 +268,8 @@ static cuzk_status start(cuzk_rpc *rpc, const cuzk_rpc_options *options, cuzk_er
         .patience_ns = {rpc->options.receive_ns, second},
         .small_places = SMALL_RECEIVES,
         .small_message = SMALL_MESSAGE,
+        .measure = measure,
+        .measure_user = rpc,
     };
     CUZK_TRY(cuzk_gate_create(&rpc->gate, &gate, err));
     CUZK_TRY(cuzk_rpc_helpers_start(rpc, err));
@@ -421,6 +457,7 @@ void cuzk_rpc_destroy(cuzk_rpc *rpc)
     }
     grpc_completion_queue_destroy(rpc->queue);
     cuzk_acceptor_destroy(rpc);
+    cuzk_relay_destroy(rpc->relay);
     cuzk_tls_destroy(rpc->tls);
     cuzk_rights_destroy(rpc->rights);
     if (rpc->gate != NULL) {

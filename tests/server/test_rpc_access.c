@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -306,6 +307,108 @@ static void tls(void **state)
     cert_free(&other);
 }
 
+/* Plain or TLS, the options' texts in static memory. */
+static cuzk_rpc_options options_with_tls(bool is_tls, const pem_pair *server)
+{
+    static const char *const address = "127.0.0.1:0";
+    cuzk_rpc_options options = options_for(&address);
+    if (is_tls) {
+        write_text(in_folder("cert.pem"), server->cert);
+        write_text(in_folder("key.pem"), server->key);
+        options.tls_cert = in_folder("cert.pem");
+        options.tls_key = in_folder("key.pem");
+    }
+    return options;
+}
+
+static void large_messages_through_tls(void **state)
+{
+    (void)state;
+    pem_pair ca = cert_make("test ca", NULL), server = cert_make("cuzk.test", &ca);
+    cuzk_rpc_options options = options_with_tls(true, &server);
+    options.max_message = 32 << 20;
+    start(&options);
+    client_options with = {.ca = ca.cert};
+    client *c = client_open(cuzk_rpc_address(s.rpc, 0), &with);
+    enum { SIZE = 10000019, CALLS = 3 };
+    uint8_t *vanilla = malloc(SIZE), expected[DOUBLE_ANSWER_BYTES];
+    for (size_t i = 0; i < SIZE; i++) {
+        vanilla[i] = (uint8_t)(i * 2654435761u >> 13);
+    }
+    call *calls[CALLS];
+    size_t n;
+    uint8_t *request = make_prove(&n, "big", 1, vanilla, SIZE);
+    for (int i = 0; i < CALLS; i++) {
+        calls[i] = client_start(c, PROVING "Prove", request, n, 0);
+    }
+    size_t n_inner;
+    uint8_t *inner = make_submit(&n_inner, "big", 1, vanilla, SIZE);
+    double_answer(expected, inner, n_inner);
+    for (int i = 0; i < CALLS; i++) {
+        answer a;
+        call_wait(calls[i], &a);
+        Cuzk__V1__ProveResponse *m = cuzk__v1__prove_response__unpack(NULL, a.size, a.data);
+        assert_non_null(m);
+        assert_memory_equal(m->result->proof.data, expected, DOUBLE_ANSWER_BYTES);
+        cuzk__v1__prove_response__free_unpacked(m, NULL);
+        answer_clear(&a);
+    }
+    double_view view;
+    double_look(s.engine, &view);
+    assert_int_equal(view.last_payload_bytes, n_inner);
+    free(request);
+    free(inner);
+    free(vanilla);
+    cuzk_rpc_view counts;
+    cuzk_rpc_look(s.rpc, &counts);
+    assert_int_equal(counts.connections_total, 1);
+    client_close(c);
+    cuzk_rpc_destroy(s.rpc);
+    cert_free(&ca);
+    cert_free(&server);
+}
+
+static void descriptors_run_out(void **state)
+{
+    (void)state;
+    pem_pair ca = cert_make("test ca", NULL), server = cert_make("cuzk.test", &ca);
+    struct rlimit before, low;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    for (int is_tls = 0; is_tls < 2; is_tls++) {
+        cuzk_rpc_options options = options_with_tls(is_tls == 1, &server);
+        start(&options);
+        client_options with = {.ca = is_tls == 1 ? ca.cert : NULL};
+        client *old = client_open(cuzk_rpc_address(s.rpc, 0), &with);
+        expect_code(old, PROVING "GetStatus", GRPC_STATUS_OK);
+        low = (struct rlimit){160, before.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+        struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        in.sin_port = htons((uint16_t)atoi(strrchr(cuzk_rpc_address(s.rpc, 0), ':') + 1));
+        int fds[160];
+        int n = 0;
+        while (n < 160 && (fds[n] = socket(AF_INET, SOCK_STREAM, 0)) >= 0) {
+            assert_int_equal(connect(fds[n++], (struct sockaddr *)&in, sizeof in), 0);
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+        }
+        expect_code(old, PROVING "GetStatus", GRPC_STATUS_OK);
+        for (int i = 0; i < n; i++) {
+            close(fds[i]);
+        }
+        nanosleep(&(struct timespec){0, 200000000}, NULL);
+        client *fresh = client_open(cuzk_rpc_address(s.rpc, 0), &with);
+        expect_code(fresh, PROVING "GetStatus", GRPC_STATUS_OK);
+        setrlimit(RLIMIT_NOFILE, &before);
+        client_close(old);
+        client_close(fresh);
+        cuzk_rpc_view view;
+        cuzk_rpc_look(s.rpc, &view);
+        assert_true(view.connections_total > 10);
+        cuzk_rpc_destroy(s.rpc);
+    }
+    cert_free(&ca);
+    cert_free(&server);
+}
+
 static void clients_with_certificates(void **state)
 {
     (void)state;
@@ -426,6 +529,8 @@ int main(void)
         TEST(sockets),
         TEST(sockets_of_others),
         TEST(tls),
+        TEST(large_messages_through_tls),
+        TEST(descriptors_run_out),
         TEST(clients_with_certificates),
         TEST(tokens),
 #undef TEST
