@@ -205,4 +205,5 @@ def test_first_broken_constraint(cuzk):
                 assert "%s·w = %d" % (name, value) in text, (broken, r)
 
 
-harness.main(globals())
+if __name__ == "__main__":
+    harness.main(globals())
