@@ -13,7 +13,7 @@ import hashlib, importlib, json, os, re, signal, socket, struct, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 import harness
-from harness import SLOW, Skip, TOP, read
+from harness import SANITIZED, SLOW, Skip, TOP, read
 
 import grpc
 
