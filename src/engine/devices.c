@@ -224,15 +224,23 @@ static void wait_for_lane(cuzk_engine *engine, cuzk_device *device, cuzk_thread 
     lane->is_held = device->lane_holder == lane;
 }
 
-cuzk_status cuzk_lane_take(cuzk_lane *lane, cuzk_error *err)
+/* The lane is the first waiter's, or nobody's. */
+static void hand_over(cuzk_device *device)
+{
+    cuzk_order_node *next = cuzk_order_pop(&device->lane_waiters);
+    device->lane_holder = next != NULL ? CUZK_OF(next, cuzk_lane, order) : NULL;
+    if (device->lane_holder != NULL) {
+        pthread_cond_signal(&thread_of(device->lane_holder)->lane_wake);
+    }
+}
+
+/* With a place among the waiters, but without the lock: until the lane is this unit's. */
+static cuzk_status await_lane(cuzk_lane *lane, cuzk_error *err)
 {
     cuzk_thread *thread = thread_of(lane);
     cuzk_engine *engine = thread->engine;
     cuzk_device *device = &engine->devices[thread->device];
     cuzk_unit *unit = thread->unit;
-    cuzk_engine_lock(engine);
-    queue_for_lane(device, lane, unit);
-    pthread_mutex_unlock(&engine->lock);
     /* whoever sees this event may rely on it that the unit has its place among the waiters */
     cuzk_observe_unit(engine, CUZK_EVENT_LANE_WAIT, CUZK_EVENT_BEGIN, unit, thread, CUZK_OK, NULL);
     cuzk_engine_lock(engine);
@@ -247,24 +255,60 @@ cuzk_status cuzk_lane_take(cuzk_lane *lane, cuzk_error *err)
     return CUZK_OK;
 }
 
-void cuzk_lane_give(cuzk_lane *lane)
+cuzk_status cuzk_lane_take(cuzk_lane *lane, cuzk_error *err)
+{
+    cuzk_thread *thread = thread_of(lane);
+    cuzk_engine *engine = thread->engine;
+    cuzk_engine_lock(engine);
+    queue_for_lane(&engine->devices[thread->device], lane, thread->unit);
+    pthread_mutex_unlock(&engine->lock);
+    return await_lane(lane, err);
+}
+
+/* The unit's region ends, the lane is still its thread's. Returns how long it was held. */
+static uint64_t end_region(cuzk_lane *lane)
+{
+    cuzk_thread *thread = thread_of(lane);
+    lane->is_held = false;
+    uint64_t held_ns = cuzk_now_ns() - lane->held_from;
+    cuzk_observe_unit(thread->engine, CUZK_EVENT_LANE, CUZK_EVENT_END, thread->unit, thread,
+                      CUZK_OK, NULL);
+    return held_ns;
+}
+
+cuzk_status cuzk_lane_yield(cuzk_lane *lane, cuzk_error *err)
 {
     cuzk_thread *thread = thread_of(lane);
     cuzk_engine *engine = thread->engine;
     cuzk_device *device = &engine->devices[thread->device];
+    cuzk_engine_lock(engine);
+    const cuzk_order_node *first = cuzk_order_first(&device->lane_waiters);
+    bool is_later = first != NULL && cuzk_order_before(first, &thread->unit->order);
+    pthread_mutex_unlock(&engine->lock);
+    if (!is_later) {
+        return CUZK_OK;
+    }
+    uint64_t held_ns = end_region(lane);
+    cuzk_engine_lock(engine);
+    thread->unit->job->lane_ns += held_ns;
+    /* queued before it is handed over: nobody behind this unit gets in between */
+    queue_for_lane(device, lane, thread->unit);
+    hand_over(device);
+    pthread_mutex_unlock(&engine->lock);
+    return await_lane(lane, err);
+}
+
+void cuzk_lane_give(cuzk_lane *lane)
+{
+    cuzk_thread *thread = thread_of(lane);
+    cuzk_engine *engine = thread->engine;
     if (!lane->is_held) {
         return;
     }
-    lane->is_held = false;
-    uint64_t held_ns = cuzk_now_ns() - lane->held_from;
-    cuzk_observe_unit(engine, CUZK_EVENT_LANE, CUZK_EVENT_END, thread->unit, thread, CUZK_OK, NULL);
+    uint64_t held_ns = end_region(lane);
     cuzk_engine_lock(engine);
     thread->unit->job->lane_ns += held_ns;
-    cuzk_order_node *next = cuzk_order_pop(&device->lane_waiters);
-    device->lane_holder = next != NULL ? CUZK_OF(next, cuzk_lane, order) : NULL;
-    if (device->lane_holder != NULL) {
-        pthread_cond_signal(&thread_of(device->lane_holder)->lane_wake);
-    }
+    hand_over(&engine->devices[thread->device]);
     pthread_mutex_unlock(&engine->lock);
 }
 

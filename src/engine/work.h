@@ -49,7 +49,12 @@ typedef struct cuzk_lane cuzk_lane;
 /** Wait for the lane. Returns without it when the unit was cancelled: E_CANCELLED. */
 cuzk_status cuzk_lane_take(cuzk_lane *lane, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Give the lane back; prove_start must do so before it returns. */
+/** Between two kernel regions of a unit: let those in that come before it in the engine's order,
+ * and wait for the lane again; without such it is kept. A failure leaves the unit without the lane.
+ *  Errors: E_CANCELLED. */
+cuzk_status cuzk_lane_yield(cuzk_lane *lane, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Give the lane back; prove_start must do so before it returns. Nothing where it is not held. */
 void cuzk_lane_give(cuzk_lane *lane);
 
 /* A call of a stage: where it runs, and whether it is still wanted. */

@@ -31,7 +31,10 @@ static cuzk_status sums_with_lane(cuzk_pending *pending, cuzk_lane *lane, cuzk_e
     CUZK_TRY(cuzk_lane_take(lane, err));
     cuzk_status status = CUZK_OK;
     for (unsigned i = 0; i < cuzk_proving_n_sums(pending->proving) && status == CUZK_OK; i++) {
-        status = cuzk_proving_sum(pending->proving, i, err);
+        status = i == 0 ? CUZK_OK : cuzk_lane_yield(lane, err);
+        if (status == CUZK_OK) {
+            status = cuzk_proving_sum(pending->proving, i, err);
+        }
     }
     cuzk_lane_give(lane);
     return status;

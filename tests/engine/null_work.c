@@ -337,6 +337,12 @@ static cuzk_status prove_start(void *user, cuzk_pending **out, const cuzk_task *
     CUZK_TRY(cuzk_lane_take(call->lane, err));
     cuzk_status status = hook(work, NULL_LANE, task->text, (int)call->unit, call);
     bool goes_on = rest(task->text, "lane_us", call);
+    for (uint64_t left = number(task->text, "regions", 1); left > 1 && goes_on; left--) {
+        CUZK_TRY(cuzk_lane_yield(call->lane, err));
+        status =
+            status == CUZK_OK ? hook(work, NULL_LANE, task->text, (int)call->unit, call) : status;
+        goes_on = rest(task->text, "lane_us", call);
+    }
     cuzk_lane_give(call->lane);
     CUZK_FAIL_IF(status != CUZK_OK, err, status, "the device failed, as asked");
     CUZK_FAIL_IF(!goes_on, err, CUZK_E_CANCELLED, "cancelled on the device");

@@ -12,6 +12,7 @@
  *                             slices, watching for a cancellation
  *     fail=STAGE[@UNIT][:STATUS]  decode, witness, prove, finish, verify, assemble; default unit:
  *                             all; default status: E_INTERNAL (verify: E_INVALID_PROOF)
+ *     regions=N               kernel regions, of lane_us each; default 1
  *     unchecked=1
  *
  * A unit's proof is 192 bytes that follow from digest and unit, so that a test can tell whose they

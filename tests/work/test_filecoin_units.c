@@ -228,6 +228,13 @@ static void test_cancelled(void **state)
     assert_fails(work_prove_unit(work, proof, &n_bytes, s.task, s.resident, &c, &err),
                  CUZK_E_CANCELLED, "waiting for the lane");
     assert_int_equal(c.lane.n_given, 0);
+    for (unsigned offer = 1; offer <= 3; offer++) { /* after H, C, A */
+        work_caller_init(&c, 0);
+        c.lane.lost_at = offer;
+        assert_fails(work_prove_unit(work, proof, &n_bytes, s.task, s.resident, &c, &err),
+                     CUZK_E_CANCELLED, "for the lane again");
+        assert_true(c.lane.n_given == 1 && c.lane.n_offered == offer);
+    }
 
     /* given up between the halves */
     cuzk_unit_witness *witness = NULL;

@@ -9,20 +9,34 @@
 
 /* Counts; refuses once when it is told to. One thread at a time. */
 struct cuzk_lane {
-    unsigned n_taken, n_given;
-    bool refuses;
+    unsigned n_taken, n_given, n_offered;
+    unsigned lost_at; /* the n-th offer; 0: never */
+    bool refuses, is_held;
 };
 
 cuzk_status cuzk_lane_take(cuzk_lane *lane, cuzk_error *e)
 {
     CUZK_FAIL_IF(lane->refuses, e, CUZK_E_CANCELLED, "cancelled while waiting for the lane");
     lane->n_taken++;
+    lane->is_held = true;
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_lane_yield(cuzk_lane *lane, cuzk_error *e)
+{
+    assert_true(lane->is_held);
+    lane->n_offered++;
+    if (lane->lost_at == lane->n_offered) { /* somebody comes first, and then it is cancelled */
+        cuzk_lane_give(lane);
+        return CUZK_FAIL(e, CUZK_E_CANCELLED, "cancelled while waiting for the lane again");
+    }
     return CUZK_OK;
 }
 
 void cuzk_lane_give(cuzk_lane *lane)
 {
-    lane->n_given++;
+    lane->n_given += lane->is_held;
+    lane->is_held = false;
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
