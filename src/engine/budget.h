@@ -50,10 +50,11 @@ cuzk_share_id cuzk_budget_payload_share(const cuzk_budget *budget, uint64_t byte
  *  (cuzk_budget_decode_bytes) fits the tasks'. */
 uint64_t cuzk_budget_payload_max(const cuzk_budget *budget);
 
-/** What is reserved while a payload is decoded: 2·bytes and 1 MiB (work.h). */
+/** What is reserved while a payload is decoded: 2·bytes and 1 MiB for the work (work.h), 3 MiB for
+ *  the record of the largest job. */
 static inline uint64_t cuzk_budget_decode_bytes(uint64_t payload_bytes)
 {
-    return 2 * payload_bytes + (UINT64_C(1) << 20);
+    return 2 * payload_bytes + (UINT64_C(4) << 20);
 }
 
 /** Bytes that one of this priority may take now. */

@@ -156,16 +156,16 @@ static void *run(void *arg)
             if (engine->is_draining && engine->notices.first == NULL) {
                 pthread_cond_broadcast(&engine->quiet);
             }
-            continue;
-        }
-        if (engine->is_ended) {
+        } else if (engine->is_ended) {
             break;
         }
         uint64_t now_ns = cuzk_now_ns();
         cuzk_timer *timer = due_timer(engine, now_ns);
-        if (timer != NULL) {
+        if (timer != NULL) { /* in turn with notices, however many there are */
             cuzk_timer_cancel(engine, timer);
             run_timer(engine, timer, now_ns);
+        }
+        if (notice != NULL || timer != NULL) {
             continue;
         }
         cuzk_schedule(engine);

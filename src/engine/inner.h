@@ -154,6 +154,8 @@ void cuzk_jobs_free(cuzk_engine *engine);
 cuzk_unit_view cuzk_unit_look(const cuzk_unit *unit, uint64_t now_ns);
 /** The end is on the disk, or need not be: tell. */
 void cuzk_job_close(cuzk_engine *engine, cuzk_job *job);
+/** Hold a job with its task and units: a unit that has begun, others that use them. */
+void cuzk_job_hold(cuzk_job *job);
 /** End the hold of a unit's or another's work on task and units. */
 void cuzk_job_leave(cuzk_engine *engine, cuzk_job *job);
 /** Free what an ended job needs no more, once nobody uses it. */

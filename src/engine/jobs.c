@@ -27,7 +27,7 @@ void cuzk_job_begin(cuzk_engine *engine, cuzk_job *job)
         cuzk_unit *unit = &job->units[0];
         unit->order = (cuzk_order_node){.priority = job->priority, .seq = job->seq};
         unit->at = CUZK_AT_ASSEMBLE;
-        job->n_active++;
+        cuzk_job_hold(job);
         cuzk_unit_push(unit, &engine->verify);
         return;
     }
@@ -234,10 +234,17 @@ void cuzk_job_refuse(cuzk_engine *engine, cuzk_job *job, cuzk_status status, con
 
 /* ---- freeing --------------------------------------------------------------------------------- */
 
+void cuzk_job_hold(cuzk_job *job)
+{
+    job->n_active++;
+    job->n_refs++;
+}
+
 void cuzk_job_leave(cuzk_engine *engine, cuzk_job *job)
 {
     job->n_active--;
     cuzk_job_sweep_if_idle(engine, job);
+    cuzk_job_unref(engine, job);
 }
 
 void cuzk_job_sweep_if_idle(cuzk_engine *engine, cuzk_job *job)

@@ -90,7 +90,7 @@ static cuzk_status take_up(reading *r, cuzk_job *job, const cuzk_journal_entry *
     read_units(job, entry);
     engine->counts[job->kind].pending++;
     cuzk_job_enter(engine, job);
-    job->n_active++;
+    cuzk_job_hold(job);
     job->n_refs++;
     claim->recovered = job;
     claim->kind = job->kind;

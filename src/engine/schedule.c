@@ -81,7 +81,7 @@ static void start_unit(cuzk_engine *engine, cuzk_unit *unit)
     cuzk_budget_take(&engine->budget, CUZK_SHARE_WORK, job->unit_bytes, true);
     job->slot->n_users++;
     unit->has_memory = true;
-    job->n_active++;
+    cuzk_job_hold(job);
     engine->n_ahead++;
     unit->at = CUZK_AT_WITNESS;
     cuzk_job_start(engine, job);

@@ -167,7 +167,7 @@ struct cuzk_job {
     cuzk_unit_view *views;
     uint8_t *proofs;
     unsigned n_units;
-    unsigned n_active; /* units and others that use task and units */
+    unsigned n_active; /* units and others that use task and units; each is one of n_refs too */
     unsigned n_verified, n_done;
     unsigned n_writes; /* asked of the journal, not answered */
     bool is_rewrite;   /* in the engine's list of writes to do again */

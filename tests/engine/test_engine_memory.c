@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -139,7 +140,7 @@ static void test_never_fits(void **state)
     test_wait_submitted(&call);
     expect_never(&call, "10485760", "67108864");
     uint64_t max = cuzk_engine_payload_max(t.engine);
-    assert_true(max > 2 * MIB && max < 10 * MIB);
+    assert_true(max > 1 * MIB && max < 10 * MIB);
     cuzk_engine_view view = test_look(&t);
     assert_int_equal(view.reserved_bytes, 0);
     bool was_loaded = true;
@@ -271,8 +272,13 @@ static void test_flat(void **state)
     test_clear(&t);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    /* what threads keep for themselves would count as in use: 200 kB each, sooner or later */
+    if (argc > 0 && getenv("GLIBC_TUNABLES") == NULL) {
+        setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
+        execv("/proc/self/exe", argv);
+    }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_slow_device), cmocka_unit_test(test_waiters_in_order),
         cmocka_unit_test(test_never_fits),  cmocka_unit_test(test_just_fits),
