@@ -23,12 +23,15 @@ enum {
     SHRINK_PAGES = 1024 /* given back to the file system at a time */
 };
 
-typedef enum { ACCEPT, UNIT, FINISH, DROP, LOAD } request_kind;
+typedef enum { ACCEPT, UNIT, FINISH, DROP, LOAD, FIND } request_kind;
 
 typedef void (*on_loaded)(void *user, cuzk_status status, const char *error, void *payload,
                           size_t n_bytes);
 
 typedef cuzk_journal_request request;
+
+typedef void (*on_found)(void *user, cuzk_status status, const char *error,
+                         const cuzk_journal_entry *entry);
 
 struct cuzk_journal_request {
     request *next;
@@ -43,6 +46,9 @@ struct cuzk_journal_request {
     size_t n_pieces, n_written; /* of the payload */
     cuzk_journal_done done;
     on_loaded loaded; /* LOAD: in place of done */
+    on_found found;   /* FIND: in place of done */
+    const char *id;   /* FIND; in `copy`, the digest before it */
+    const uint8_t *digest;
     void *user;
     char copy[];
 };
@@ -172,6 +178,22 @@ void cuzk_journal_load(cuzk_journal *journal, uint64_t seq, on_loaded done, void
     ask(journal, r);
 }
 
+void cuzk_journal_find(cuzk_journal *journal, const char *id, const uint8_t *digest, on_found done,
+                       void *user)
+{
+    enum { DIGEST = 32 };
+    size_t n_id = strlen(id) + 1;
+    request *r = make_request(FIND, 0, DIGEST + n_id, NULL, user);
+    if (r == NULL) {
+        done(user, CUZK_E_MEMORY, "reading the journal: no memory", NULL);
+        return;
+    }
+    r->found = done;
+    r->id = memcpy(r->copy + DIGEST, id, n_id);
+    r->digest = digest == NULL ? NULL : memcpy(r->copy, digest, DIGEST);
+    ask(journal, r);
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static int64_t expire_before_ms(const cuzk_journal *journal)
@@ -203,6 +225,7 @@ static cuzk_status write_request(cuzk_store *store, const request *r, cuzk_error
     case DROP:
         return cuzk_store_drop(store, r->seq, err);
     case LOAD: /* after the commit */
+    case FIND:
         return CUZK_OK;
     }
     return CUZK_OK;
@@ -261,7 +284,11 @@ static cuzk_status write_together(cuzk_journal *journal, outcome *all, size_t n,
 static void write_all(cuzk_journal *journal, outcome *all, size_t n)
 {
     cuzk_error err = {0};
-    if (write_together(journal, all, n, &err) == CUZK_OK) {
+    size_t n_writes = 0;
+    for (size_t i = 0; i < n; i++) {
+        n_writes += all[i].r->kind != LOAD && all[i].r->kind != FIND;
+    }
+    if (n_writes == 0 || write_together(journal, all, n, &err) == CUZK_OK) {
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -355,10 +382,29 @@ static void load(cuzk_journal *journal, const request *r)
     r->loaded(r->user, status, err.text, payload, n_bytes);
 }
 
+/* Look for a job and show it. */
+static void find(cuzk_journal *journal, const request *r)
+{
+    cuzk_store_row row = {0};
+    cuzk_error err = {0};
+    uint64_t seq = 0;
+    pthread_mutex_lock(&journal->store_mutex);
+    cuzk_status status = cuzk_store_find(journal->store, &seq, r->id, r->digest, &err);
+    if (status == CUZK_OK) {
+        status = cuzk_store_load(journal->store, &row, seq, false, &err);
+    }
+    pthread_mutex_unlock(&journal->store_mutex);
+    cuzk_error_prefix(&err, "journal \"%s\"", journal->path);
+    r->found(r->user, status, err.text, status == CUZK_OK ? &row.entry : NULL);
+    cuzk_store_row_clear(&row);
+}
+
 static void answer(cuzk_journal *journal, const outcome *o)
 {
     if (o->r->kind == LOAD) {
         load(journal, o->r);
+    } else if (o->r->kind == FIND) {
+        find(journal, o->r);
     }
     if (o->r->done != NULL) {
         o->r->done(o->r->user, o->status, o->status == CUZK_OK ? "" : o->error);

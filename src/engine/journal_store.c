@@ -18,7 +18,8 @@ static const char schema[] =
     " end_sum BLOB);"
     "CREATE TABLE payload(key INTEGER PRIMARY KEY, data BLOB NOT NULL, sum BLOB NOT NULL);"
     "CREATE TABLE unit(key INTEGER PRIMARY KEY, proof BLOB NOT NULL, sum BLOB NOT NULL);"
-    "CREATE INDEX job_ended ON job(ended_ms, seq) WHERE ended_ms IS NOT NULL;";
+    "CREATE INDEX job_ended ON job(ended_ms, seq) WHERE ended_ms IS NOT NULL;"
+    "CREATE INDEX job_name ON job(job_id);";
 
 static const char new_file[] = "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL";
 
@@ -241,7 +242,7 @@ static cuzk_status set_up(cuzk_store *store, cuzk_store_mode mode, cuzk_error *e
     /* Debian's SQLite would write zeros over everything deleted; the file is its owner's alone. */
     CUZK_TRY(execute(store,
                      "PRAGMA locking_mode = EXCLUSIVE; PRAGMA secure_delete = OFF;"
-                     "PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;"
+                     "PRAGMA cache_size = -2048; PRAGMA temp_store = MEMORY;"
                      "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON",
                      err));
     if (mode == CUZK_STORE_LIVE) {
