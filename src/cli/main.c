@@ -182,7 +182,7 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      "Every CUDA device is given a short self-test. prove and bench use one with --device.", 0, 0,
      NULL, cuzk_cli_devices, NULL, NULL},
     OF_SERVER("serve", "", "the proving daemon: gRPC service, journal, status and metrics"),
-    OF_SERVER("config", "check | print | explain KEY", "the daemon's configuration"),
+    OF_SERVER("config", "check [FILE] | print | explain [KEY]", "the daemon's configuration"),
     OF_SERVER("submit", "KIND FILE...",
               "give a daemon a job: porep, snap, window, winning, circom"),
     OF_SERVER("await", "JOB", "wait for a daemon's job and fetch its proof"),
