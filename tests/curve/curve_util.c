@@ -3,6 +3,7 @@
 #include "curve/curve_util.h"
 
 #include "fixtures.h"
+#include "random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +11,7 @@
 
 uint64_t test_random(uint64_t *state)
 {
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return cuzk_test_random(state);
 }
 
 uint64_t test_seed(void)

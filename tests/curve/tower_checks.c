@@ -6,6 +6,7 @@
 #include "tower_checks.h"
 
 #include "curve/pairing.h"
+#include "random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,24 +25,16 @@ typedef struct {
     fp2 c[DEGREE];
 } poly;
 
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 /* 0, 1, -1, small or any. */
 static void random_fp(fp *o, uint64_t *state)
 {
-    uint64_t words[FP_LIMBS] = {0}, kind = next_random(state) % 8;
+    uint64_t words[FP_LIMBS] = {0}, kind = cuzk_test_random(state) % 8;
     if (kind >= 4) {
         for (int i = 0; i < FP_LIMBS; i++) {
-            words[i] = next_random(state);
+            words[i] = cuzk_test_random(state);
         }
     } else {
-        words[0] = kind == 3 ? next_random(state) : kind != 0;
+        words[0] = kind == 3 ? cuzk_test_random(state) : kind != 0;
     }
     fp_from_canonical(o, words);
     if (kind == 2) {
@@ -365,7 +358,7 @@ static void check_cyclotomic(uint64_t seed)
         assert_fp12(o, expected);
         uint64_t e[FR_LIMBS];
         for (int k = 0; k < FR_LIMBS; k++) {
-            e[k] = i == 0 ? 0 : i == 1 ? UINT64_MAX : next_random(&seed);
+            e[k] = i == 0 ? 0 : i == 1 ? UINT64_MAX : cuzk_test_random(&seed);
         }
         for (int n = 1; n <= FR_LIMBS; n++) {
             fp12_cyclotomic_pow(&o, &a, e, n);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "field_test.h"
+#include "random.h"
 
 static uint64_t seed, state;
 
@@ -45,13 +46,9 @@ void field_test_begin(void)
     printf("CUZK_TEST_SEED=%llu\n", (unsigned long long)seed);
 }
 
-uint64_t rand_u64(void) /* splitmix64 */
+uint64_t rand_u64(void)
 {
-    state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+    return cuzk_test_random(&state);
 }
 
 void rand_words(uint64_t *o, unsigned n)

@@ -3,6 +3,7 @@
  * spelling, objects and arrays, values that are skipped; everything once as it stands and once in
  * base64, where the text is larger than the window. */
 #include "filecoin/c1_text.h"
+#include "random.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -18,10 +19,7 @@ static uint64_t seed = 0x5eed0021;
 
 static uint64_t next_random(void)
 {
-    uint64_t z = (seed += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return cuzk_test_random(&seed);
 }
 
 /* ---- texts in both forms ---- */

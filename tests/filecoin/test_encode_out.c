@@ -2,6 +2,7 @@
 /* Bytes, numbers and base64 groups in any mixture and in pieces of any size, against the whole text
  * put together here; and a disk that is full. */
 #include "filecoin/encode_out.h"
+#include "random.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -17,10 +18,7 @@ static uint64_t seed = 0x5eed0032;
 
 static uint64_t next_random(void)
 {
-    uint64_t z = (seed += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return cuzk_test_random(&seed);
 }
 
 /* What is expected: plain bytes, and the bytes of the base64 group that is open. */

@@ -3,6 +3,7 @@
  * is followed here hash by hash; free values depend on seed, name and place alone. */
 #include "filecoin/sparse_tree.h"
 #include "gadget/poseidon.h"
+#include "random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,10 +17,7 @@ static uint64_t seed = 0x5eed0031;
 
 static uint64_t next_random(void)
 {
-    uint64_t z = (seed += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return cuzk_test_random(&seed);
 }
 
 static const cuzk_tree shapes[] = {{8, 1, 0, 0}, {8, 2, 0, 0}, {8, 2, 2, 0}, {8, 2, 8, 2},

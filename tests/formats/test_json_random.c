@@ -2,6 +2,7 @@
 /* Random JSON texts and the tokens that they were made of: every token in order with its decoded
  * text, whatever white space and escapes; skipping any value; texts that are cut or changed. */
 #include "formats/json_pull.h"
+#include "random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,10 +17,7 @@ static uint64_t seed = 0x5eed0051;
 
 static uint64_t next_random(void)
 {
-    uint64_t z = (seed += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return cuzk_test_random(&seed);
 }
 
 enum { TEXT_MAX = 1 << 16, TOKENS_MAX = 4096, STRING_MAX = 24 };

@@ -60,14 +60,6 @@ void support_expect_satisfied(const cuzk_shape *s, const cuzk_witness *w)
     }
 }
 
-uint64_t support_random(uint64_t *state)
-{
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u); /* splitmix64 */
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
 static void expect_density(const char *json, const char *field, const uint64_t *map, size_t n)
 {
     uint8_t expected[32], found[32];

@@ -29,9 +29,6 @@ void support_expect_satisfied(const cuzk_shape *shape, const cuzk_witness *w);
 /** Make a variable wrong: a bit flipped, a field value one more; or, `back`, right again. */
 void support_change(const cuzk_shape *shape, cuzk_witness *w, uint32_t var, bool back);
 
-/** The next random word of the tests' own generator. */
-uint64_t support_random(uint64_t *state);
-
 /** 32 canonical bytes of a small number. */
 void support_number(uint8_t out[32], uint64_t v);
 

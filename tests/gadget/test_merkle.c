@@ -7,6 +7,7 @@
 #include "gadget/poseidon.h"
 #include "plain.h"
 #include "r1cs/satisfy.h"
+#include "random.h"
 #include "support.h"
 
 #include <setjmp.h>
@@ -31,7 +32,7 @@ enum { N_SHAPES = sizeof shapes / sizeof shapes[0], SIBLINGS_MAX = 32 };
 static void random_value(uint8_t out[32])
 {
     for (int i = 0; i < 4; i++) {
-        uint64_t r = support_random(&seed);
+        uint64_t r = cuzk_test_random(&seed);
         memcpy(out + 8 * i, &r, 8);
     }
     out[31] &= 0x3f; /* below r */
@@ -54,7 +55,7 @@ static void random_opening(struct opening *o, const cuzk_merkle_shape *shape)
     memcpy(node, o->leaf, 32);
     for (unsigned level = 0; level < shape->n_levels; level++) {
         unsigned arity = shape->arity[level];
-        unsigned place = (unsigned)(support_random(&seed) % arity);
+        unsigned place = (unsigned)(cuzk_test_random(&seed) % arity);
         for (unsigned i = 0; i < arity; i++) {
             if (i != place) {
                 random_value(o->siblings[at]);

@@ -10,6 +10,7 @@
 #include "gadget/poseidon_table.h"
 #include "r1cs/satisfy.h"
 #include "r1cs/shape_r1cs.h"
+#include "random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,10 +25,7 @@ static uint64_t seed = 0x5eed0004;
 
 static uint64_t next_random(void)
 {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
+    return cuzk_test_random(&seed);
 }
 
 static const cuzk_curve *curve(void)

@@ -9,6 +9,7 @@
 #include "gadget/num.h"
 #include "plain.h"
 #include "r1cs/satisfy.h"
+#include "random.h"
 #include "support.h"
 
 #include <setjmp.h>
@@ -158,28 +159,28 @@ static void random_number(uint8_t out[32])
     static const cuzk_fr one = {{1}};
     const cuzk_curve *curve = cuzk_curve_get(CUZK_CURVE_BLS12_381);
     cuzk_fr x = {{0}};
-    switch (support_random(&seed) % 8) {
+    switch (cuzk_test_random(&seed) % 8) {
     case 0:
-        x.l[0] = support_random(&seed) % 3;
+        x.l[0] = cuzk_test_random(&seed) % 3;
         break;
     case 1: {
-        uint64_t k = 1 + support_random(&seed) % 2;
+        uint64_t k = 1 + cuzk_test_random(&seed) % 2;
         for (uint64_t i = 0; i < k; i++) {
             curve->fr_sub(&x, &x, &one);
         }
         break;
     }
     case 2: {
-        unsigned bit = (unsigned)(support_random(&seed) % 254);
+        unsigned bit = (unsigned)(cuzk_test_random(&seed) % 254);
         x.l[bit / 64] = (uint64_t)1 << (bit % 64);
         break;
     }
     case 3:
-        x.l[0] = support_random(&seed);
+        x.l[0] = cuzk_test_random(&seed);
         break;
     default:
         for (int i = 0; i < 4; i++) {
-            x.l[i] = support_random(&seed);
+            x.l[i] = cuzk_test_random(&seed);
         }
         x.l[3] %= curve->r[3];
     }
@@ -189,7 +190,7 @@ static void random_number(uint8_t out[32])
 static void random_operands(struct trial *t)
 {
     for (unsigned i = 0; i < t->n_bits; i++) {
-        t->bits[i] = support_random(&seed) >> 63;
+        t->bits[i] = cuzk_test_random(&seed) >> 63;
     }
     for (unsigned i = 0; i < t->n_nums; i++) {
         random_number(t->nums[i]);
@@ -493,7 +494,7 @@ static struct pattern patterns[OPERAND_WORDS];
 static uint32_t random_mask(void)
 {
     static const uint32_t plain_masks[] = {0, UINT32_MAX, 0x0000ffff, 0xff00ff00, 1, 0x80000000};
-    uint64_t r = support_random(&seed);
+    uint64_t r = cuzk_test_random(&seed);
     return r % 3 == 0 ? plain_masks[(r >> 8) % 6] : (uint32_t)(r >> 32);
 }
 
@@ -544,7 +545,7 @@ static void test_bitwise(void **state)
     (void)state;
     for (int round = 0; round < 120; round++) {
         struct trial *t = new_trial(bitwise, 3 * 32, 0);
-        t->k = 1 + (unsigned)(support_random(&seed) % 31);
+        t->k = 1 + (unsigned)(cuzk_test_random(&seed) % 31);
         random_operands(t);
         for (unsigned i = 0; i < 3; i++) {
             patterns[i] = (struct pattern){random_mask(), random_mask(), random_mask()};
@@ -641,9 +642,9 @@ static void test_sha256(void **state)
             uint8_t message[160], digest[32];
             uint32_t words[8];
             t->k = lengths[i];
-            t->const_mask = mixed ? (uint32_t)support_random(&seed) : 0;
+            t->const_mask = mixed ? (uint32_t)cuzk_test_random(&seed) : 0;
             for (unsigned w = 0; w < t->k; w++) {
-                uint32_t value = (uint32_t)support_random(&seed);
+                uint32_t value = (uint32_t)cuzk_test_random(&seed);
                 for (unsigned b = 0; b < 4; b++) {
                     message[4 * w + b] = (uint8_t)(value >> (24 - 8 * b));
                 }

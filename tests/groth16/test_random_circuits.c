@@ -6,6 +6,7 @@
 
 #include "base/bitmap.h"
 #include "r1cs/satisfy.h"
+#include "random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,10 +22,7 @@ static uint64_t seed = 0xc12c17;
 
 static uint64_t next_random(void)
 {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
+    return cuzk_test_random(&seed);
 }
 
 static void random_fr(const cuzk_curve *curve, cuzk_fr *out, unsigned percent_bits)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* See msm_test.h. */
 #include "msm_test.h"
+#include "random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +11,7 @@ uint64_t msm_test_state;
 
 uint64_t msm_test_random(void)
 {
-    uint64_t z = (msm_test_state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+    return cuzk_test_random(&msm_test_state);
 }
 
 size_t msm_test_below(size_t n)

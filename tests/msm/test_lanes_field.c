@@ -4,6 +4,7 @@
 #include "base/cpu.h"
 
 #include "lanes_checks.h"
+#include "random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,10 +27,7 @@ static const lanes_field_checks *bn254, *bls12_381;
 
 uint64_t check_random(void)
 {
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return cuzk_test_random(&state);
 }
 
 static void test_vectors(void **unused)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* See poly_test.h. */
 #include "poly_test.h"
+#include "random.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,10 +39,7 @@ void *poly_test_alloc(size_t n_bytes)
 
 uint64_t rand_u64(void)
 {
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return cuzk_test_random(&state);
 }
 
 cuzk_fr rand_fr(void)

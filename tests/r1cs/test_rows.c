@@ -4,6 +4,7 @@
  * witnesses whose types differ between copies. */
 #include "base/cpu.h"
 #include "r1cs/satisfy.h"
+#include "random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,10 +19,7 @@ static uint64_t seed = 0x5eed0007;
 
 static uint64_t next_random(void)
 {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
+    return cuzk_test_random(&seed);
 }
 
 static const cuzk_curve_id both[] = {CUZK_CURVE_BN254, CUZK_CURVE_BLS12_381};

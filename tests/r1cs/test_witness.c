@@ -7,6 +7,7 @@
 #include "formats/wtns.h"
 #include "r1cs/satisfy.h"
 #include "r1cs/shape_r1cs.h"
+#include "random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,10 +22,7 @@ static uint64_t seed = 0x5eed0003;
 
 static uint64_t next_random(void)
 {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
+    return cuzk_test_random(&seed);
 }
 
 static const cuzk_curve_id both[] = {CUZK_CURVE_BN254, CUZK_CURVE_BLS12_381};
