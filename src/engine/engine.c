@@ -200,6 +200,7 @@ static void init_conditions(cuzk_engine *engine)
     pthread_cond_init(&engine->clerk_wake, &monotonic);
     pthread_cond_init(&engine->quiet, &monotonic);
     pthread_cond_init(&engine->slots_changed, NULL);
+    pthread_cond_init(&engine->found, NULL);
     pthread_condattr_destroy(&monotonic);
 }
 
@@ -225,6 +226,9 @@ cuzk_status cuzk_engine_create(cuzk_engine **out, const cuzk_engine_options *opt
     }
     if (status == CUZK_OK) {
         status = cuzk_table_init(&engine->waiters, err);
+    }
+    if (status == CUZK_OK && options->journal != NULL && !cuzk_filter_init(&engine->gone)) {
+        status = CUZK_FAIL(err, CUZK_E_MEMORY, "no memory for the engine");
     }
     if (status == CUZK_OK) {
         size_stages(engine);
@@ -373,6 +377,8 @@ void cuzk_engine_destroy(cuzk_engine *engine)
     pthread_cond_destroy(&engine->clerk_wake);
     pthread_cond_destroy(&engine->quiet);
     pthread_cond_destroy(&engine->slots_changed);
+    pthread_cond_destroy(&engine->found);
+    cuzk_filter_clear(&engine->gone);
     pthread_mutex_destroy(&engine->lock);
     free(engine);
 }

@@ -23,7 +23,8 @@ enum {
     CUZK_JOB_ID_MAX = 1024, /* bytes of a job's id, its NUL included */
     CUZK_KINDS_MAX = 8,
     CUZK_ENGINE_DEVICES_MAX = 16,
-    CUZK_ENGINE_WORKERS_MAX = 8 /* of a device */
+    CUZK_ENGINE_KEPT_MAX = 1000, /* ended jobs in memory */
+    CUZK_ENGINE_WORKERS_MAX = 8  /* of a device */
 };
 
 /* Higher is served first. The numbers are those of the wire. */
@@ -101,8 +102,10 @@ typedef struct {
     unsigned attempts;      /* proofs of a unit before its job fails; 2 */
     unsigned device_faults; /* bad proofs before a device is taken out; 2 */
     uint64_t abandon_ns;    /* a queued job that nobody waits for is dropped after this; 0: never */
-    uint64_t keep_ns, keep_bytes; /* results: how long, and how many bytes of all together; 0: an
-                                     hour, 64 MiB */
+    uint64_t keep_ns, keep_bytes; /* results in memory, at most CUZK_ENGINE_KEPT_MAX: how long, and
+                                     how many bytes of all together; 0: an hour, 64 MiB. What left
+                                     is found in the journal, if there is one, as long as that
+                                     keeps it */
     uint64_t evict_idle_ns;       /* a resident is not evicted before it was idle for this long */
     cuzk_journal *journal;        /* NULL: none. Borrowed until destroy */
     bool journal_was_damaged;     /* from its report, for the view */
@@ -133,7 +136,8 @@ typedef enum {
     CUZK_JOB_COMPLETED,
     CUZK_JOB_FAILED,
     CUZK_JOB_CANCELLED, /* also: dropped, as nobody asked for it */
-    CUZK_JOB_TIMEOUT    /* of an await, not of a job: it goes on */
+    CUZK_JOB_TIMEOUT,   /* of an await, not of a job: it goes on */
+    CUZK_JOB_UNKNOWN    /* of an await: the journal has no such job any more */
 } cuzk_job_state;
 
 typedef struct {
@@ -181,7 +185,9 @@ typedef struct {
 void cuzk_engine_submit(cuzk_engine *engine, const cuzk_submission *submission, uint64_t *waiter);
 
 /** Wait for a job. on_result: called once, unless cuzk_engine_leave came first: maybe before the
- *  return. timeout_ns: 0: none. Errors: E_NOT_FOUND. */
+ *  return. timeout_ns: 0: none. Errors: E_NOT_FOUND: there is none, in memory or in the journal.
+ *  Where the journal was believed to have it and has not, on_result comes with CUZK_JOB_UNKNOWN and
+ *  E_NOT_FOUND. */
 cuzk_status cuzk_engine_await(cuzk_engine *engine, uint64_t *waiter, const char *job_id,
                               uint64_t timeout_ns, cuzk_on_result on_result, void *user,
                               cuzk_error *err) CUZK_WARN_UNUSED;

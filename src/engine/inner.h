@@ -84,6 +84,8 @@ void cuzk_waiters_ended(cuzk_engine *engine, cuzk_job *job);
 /** Tell a waiter that has no job why. */
 void cuzk_waiter_refuse(cuzk_engine *engine, cuzk_waiter *waiter, cuzk_status status,
                         const char *error);
+/** The journal was asked for its job; what it had is in the table. */
+void cuzk_waiter_found(cuzk_engine *engine, cuzk_waiter *waiter, cuzk_status status);
 /** Tell those of an unfinished job that the engine ends. */
 void cuzk_waiters_stop(cuzk_engine *engine, cuzk_job *job);
 /** The clerk's part: call out. Gives the lock away meanwhile. */
@@ -165,12 +167,13 @@ void cuzk_job_sweep(cuzk_engine *engine, cuzk_job *job);
 /** Nobody waits for it any more: if it is still queued it will be dropped. */
 void cuzk_job_abandoned(cuzk_engine *engine, cuzk_job *job);
 void cuzk_job_drop_abandoned(cuzk_engine *engine, cuzk_job *job);
-/** Delete ended jobs that are too old, or that take too many bytes. */
+/** Let ended jobs that are too old go from memory. */
 void cuzk_jobs_expire(cuzk_engine *engine, uint64_t now_ns);
-/** Put an ended job, which the journal gave back, into the list of ended ones. */
+/** Put an ended job into the list of ended ones; the oldest leave it, where there are too many. */
 void cuzk_job_keep(cuzk_engine *engine, cuzk_job *job);
 
-/* ---- records.c, recover.c -------------------------------------------------------------------- */
+/* ---- records.c, find.c, recover.c
+ * -------------------------------------------------------------------- */
 
 /** Ask the journal. Without one: as if it had answered. */
 void cuzk_records_accept(cuzk_engine *engine, cuzk_job *job);
@@ -179,6 +182,25 @@ void cuzk_records_end(cuzk_engine *engine, cuzk_job *job);
 /** Ask for the payload of an unfinished job; cuzk_intake_loaded follows. */
 void cuzk_records_load(cuzk_engine *engine, cuzk_claim *claim);
 void cuzk_records_drop(cuzk_engine *engine, cuzk_job *job);
+/** Before a request to the journal; after it: what was refused at once; at the beginning of its
+ *  answer, without the lock: whether it came from inside the request (then that is all); when the
+ *  answer has been dealt with. The engine does not end before. */
+void cuzk_records_ask(cuzk_engine *engine);
+cuzk_status cuzk_records_asked(void);
+bool cuzk_records_is_at_once(cuzk_status status);
+void cuzk_records_answered(cuzk_engine *engine);
+
+/** Whether the journal may have an ended job of this id that is not in memory. */
+bool cuzk_records_may_have(const cuzk_engine *engine, const char *id);
+/** Ask it for the job that a waiter waits for (job_id); a hold of the waiter is handed over,
+ *  cuzk_waiter_found follows. */
+void cuzk_records_find(cuzk_engine *engine, cuzk_waiter *waiter);
+/** Ask it and wait for its answer; what it has is then in the table. Gives the lock away meanwhile.
+ */
+void cuzk_records_find_now(cuzk_engine *engine, const char *id);
+/** Put an ended job of the journal into the table, unless its id is there. Errors: E_MEMORY. */
+cuzk_status cuzk_records_take_back(cuzk_engine *engine, const cuzk_journal_entry *entry,
+                                   cuzk_error *err);
 /** Ask again for all that it did not take. */
 void cuzk_records_again(cuzk_engine *engine);
 /** Read it at the start. Without the lock, before any thread runs. */

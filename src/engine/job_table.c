@@ -29,6 +29,28 @@ void cuzk_job_unlink_live(cuzk_engine *engine, cuzk_job *job)
     job->n_refs--; /* the caller holds it too */
 }
 
+static void unkeep(cuzk_engine *engine, cuzk_job *job)
+{
+    *(job->prev != NULL ? &job->prev->next : &engine->ended) = job->next;
+    *(job->next != NULL ? &job->next->prev : &engine->ended_last) = job->prev;
+    job->next = NULL;
+    job->prev = NULL;
+    engine->kept_bytes -= job->kept_bytes;
+    engine->n_kept--;
+    job->kept_bytes = 0;
+    job->n_refs--; /* the caller holds it too */
+}
+
+/* Let the oldest go from memory. The journal keeps it, if there is one. */
+static void let_go(cuzk_engine *engine)
+{
+    cuzk_job *job = engine->ended;
+    if (engine->options.journal != NULL) {
+        cuzk_filter_add(&engine->gone, cuzk_table_hash(&engine->jobs, job->id));
+    }
+    cuzk_job_forget(engine, job);
+}
+
 void cuzk_job_keep(cuzk_engine *engine, cuzk_job *job)
 {
     job->n_refs++;
@@ -40,22 +62,14 @@ void cuzk_job_keep(cuzk_engine *engine, cuzk_job *job)
                       (job->error != NULL ? strlen(job->error) : 0) +
                       job->n_units * sizeof *job->views;
     engine->kept_bytes += job->kept_bytes;
-    if (engine->kept_bytes > engine->options.keep_bytes || job == engine->ended) {
-        cuzk_timer_engine(engine, engine->kept_bytes > engine->options.keep_bytes
-                                      ? job->ended_ns
-                                      : job->ended_ns + engine->options.keep_ns);
+    engine->n_kept++;
+    while (engine->ended != job && (engine->n_kept > CUZK_ENGINE_KEPT_MAX ||
+                                    engine->kept_bytes > engine->options.keep_bytes)) {
+        let_go(engine);
     }
-}
-
-static void unkeep(cuzk_engine *engine, cuzk_job *job)
-{
-    *(job->prev != NULL ? &job->prev->next : &engine->ended) = job->next;
-    *(job->next != NULL ? &job->next->prev : &engine->ended_last) = job->prev;
-    job->next = NULL;
-    job->prev = NULL;
-    engine->kept_bytes -= job->kept_bytes;
-    job->kept_bytes = 0;
-    job->n_refs--; /* the caller holds it too */
+    if (engine->ended == job) {
+        cuzk_timer_engine(engine, job->kept_ns + engine->options.keep_ns);
+    }
 }
 
 void cuzk_job_enter(cuzk_engine *engine, cuzk_job *job)
@@ -76,21 +90,17 @@ void cuzk_job_forget(cuzk_engine *engine, cuzk_job *job)
     if (job->kept_bytes > 0) {
         unkeep(engine, job);
     }
-    if (!engine->is_recovering) { /* nothing may be written while the journal is read */
-        cuzk_records_drop(engine, job);
-    }
     cuzk_job_unref(engine, job);
 }
 
 void cuzk_jobs_expire(cuzk_engine *engine, uint64_t now_ns)
 {
     uint64_t keep_ns = engine->options.keep_ns;
-    while (engine->ended != NULL && (engine->kept_bytes > engine->options.keep_bytes ||
-                                     now_ns - engine->ended->ended_ns >= keep_ns)) {
-        cuzk_job_forget(engine, engine->ended);
+    while (engine->ended != NULL && now_ns - engine->ended->kept_ns >= keep_ns) {
+        let_go(engine);
     }
     if (engine->ended != NULL) {
-        cuzk_timer_engine(engine, engine->ended->ended_ns + keep_ns);
+        cuzk_timer_engine(engine, engine->ended->kept_ns + keep_ns);
     }
 }
 

@@ -136,7 +136,7 @@ void cuzk_job_end(cuzk_engine *engine, cuzk_job *job, cuzk_job_state state, cuzk
     job->end_state = state;
     job->status = status;
     job->error = error;
-    job->ended_ns = cuzk_now_ns();
+    job->ended_ns = job->kept_ns = cuzk_now_ns();
     job->ended_unix_ms = cuzk_engine_unix_ms();
     job->total_ns = job->ended_ns - job->submitted_ns;
     if (job->started_ns == 0) {
@@ -227,6 +227,7 @@ void cuzk_job_refuse(cuzk_engine *engine, cuzk_job *job, cuzk_status status, con
         cuzk_job_sweep_if_idle(engine, job);
     }
     if (job->in_table) {
+        cuzk_records_drop(engine, job);
         cuzk_job_forget(engine, job);
     }
     cuzk_job_unref(engine, job);
@@ -348,12 +349,13 @@ cuzk_status cuzk_engine_cancel(cuzk_engine *engine, bool *was_running, const cha
 {
     cuzk_engine_lock(engine);
     cuzk_job *job = cuzk_job_find(engine, job_id);
+    bool is_known = job != NULL || cuzk_records_may_have(engine, job_id);
     *was_running = job != NULL && !job->has_end;
     if (*was_running) {
         cuzk_job_end(engine, job, CUZK_JOB_CANCELLED, CUZK_E_CANCELLED,
                      cuzk_engine_text("cancelled by a caller"));
     }
     cuzk_engine_unlock(engine);
-    CUZK_FAIL_IF(job == NULL, err, CUZK_E_NOT_FOUND, "cancelling: there is no job \"%s\"", job_id);
+    CUZK_FAIL_IF(!is_known, err, CUZK_E_NOT_FOUND, "cancelling: there is no job \"%s\"", job_id);
     return CUZK_OK;
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENDED_MAX = 1000 }; /* of the jobs that ended lately */
 static const uint64_t LATELY_NS = UINT64_C(30000000000);
 
 /* What a picture takes: numbers of entries, bytes of texts. */
@@ -35,13 +34,10 @@ static sizes count(const cuzk_engine *engine, uint64_t now_ns, bool with_units)
     for (const cuzk_job *job = engine->live; job != NULL; job = job->next) {
         add_job(&size, job, with_units);
     }
-    unsigned n = 0;
-    for (const cuzk_job *job = engine->ended_last; job != NULL && is_late(job, now_ns);
-         job = job->prev) {
-        if (n++ == ENDED_MAX) {
-            break;
+    for (const cuzk_job *job = engine->ended_last; job != NULL; job = job->prev) {
+        if (is_late(job, now_ns)) {
+            add_job(&size, job, with_units);
         }
-        add_job(&size, job, with_units);
     }
     for (const cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
         size.residents++;
@@ -137,13 +133,10 @@ static void put_jobs(cuzk_engine_view *view, places *at, const cuzk_engine *engi
             put_job(at, job, now_ns, with_units);
         }
     }
-    unsigned n = 0;
-    for (const cuzk_job *job = engine->ended_last; job != NULL && is_late(job, now_ns);
-         job = job->prev) {
-        if (n++ == ENDED_MAX) {
-            break;
+    for (const cuzk_job *job = engine->ended_last; job != NULL; job = job->prev) {
+        if (is_late(job, now_ns)) {
+            put_job(at, job, now_ns, with_units);
         }
-        put_job(at, job, now_ns, with_units);
     }
     view->n_jobs = (unsigned)(at->jobs - view->jobs);
 }

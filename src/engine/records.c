@@ -19,24 +19,20 @@ static const uint64_t AGAIN_NS =
 static _Thread_local bool is_asking;
 static _Thread_local cuzk_status refusal;
 
-static void ask(cuzk_engine *engine, cuzk_job *job)
+void cuzk_records_ask(cuzk_engine *engine)
 {
     engine->n_writes++;
-    job->n_writes++;
-    job->n_refs++;
     is_asking = true;
     refusal = CUZK_OK;
 }
 
-/* After a request. What was refused at once, or CUZK_OK. */
-static cuzk_status asked(void)
+cuzk_status cuzk_records_asked(void)
 {
     is_asking = false;
     return refusal;
 }
 
-/* At the beginning of an answer. True: it came from inside the request. */
-static bool is_at_once(cuzk_status status)
+bool cuzk_records_is_at_once(cuzk_status status)
 {
     if (is_asking) {
         refusal = status;
@@ -44,14 +40,25 @@ static bool is_at_once(cuzk_status status)
     return is_asking;
 }
 
-/* An answer came. */
-static void count_answer(cuzk_engine *engine, cuzk_job *job)
+void cuzk_records_answered(cuzk_engine *engine)
 {
-    engine->n_writes--;
-    job->n_writes--;
-    if (engine->n_writes == 0) {
+    if (--engine->n_writes == 0) {
         pthread_cond_broadcast(&engine->quiet);
     }
+}
+
+/* The same for a request about a job, which is held until it is answered. */
+static void ask(cuzk_engine *engine, cuzk_job *job)
+{
+    cuzk_records_ask(engine);
+    job->n_writes++;
+    job->n_refs++;
+}
+
+static void count_answer(cuzk_engine *engine, cuzk_job *job)
+{
+    cuzk_records_answered(engine);
+    job->n_writes--;
 }
 
 /* Whether the journal works, as its answers say; told when it changes. Gives the lock away
@@ -126,7 +133,7 @@ static void answer_accept(cuzk_engine *engine, cuzk_job *job, cuzk_status status
 
 static void on_accepted(void *user, cuzk_status status, const char *error)
 {
-    if (is_at_once(status)) {
+    if (cuzk_records_is_at_once(status)) {
         return;
     }
     cuzk_job *job = (cuzk_job *)user;
@@ -158,7 +165,7 @@ void cuzk_records_accept(cuzk_engine *engine, cuzk_job *job)
     memcpy(record.digest, job->digest, sizeof record.digest);
     ask(engine, job);
     cuzk_journal_accept(engine->options.journal, &record, on_accepted, job);
-    if (asked() != CUZK_OK) {
+    if (cuzk_records_asked() != CUZK_OK) {
         answer_accept(engine, job, CUZK_E_MEMORY, NO_MEMORY);
     }
 }
@@ -181,7 +188,7 @@ static void answer_unit(cuzk_engine *engine, cuzk_unit *unit, cuzk_status status
 
 static void on_unit(void *user, cuzk_status status, const char *error)
 {
-    if (is_at_once(status)) {
+    if (cuzk_records_is_at_once(status)) {
         return;
     }
     cuzk_unit *unit = (cuzk_unit *)user;
@@ -209,7 +216,7 @@ void cuzk_records_unit(cuzk_engine *engine, cuzk_unit *unit)
     cuzk_journal_unit(engine->options.journal, job->seq, unit->index,
                       job->proofs + (size_t)unit->index * CUZK_UNIT_PROOF_MAX, unit->proof_bytes,
                       on_unit, unit);
-    if (asked() != CUZK_OK) {
+    if (cuzk_records_asked() != CUZK_OK) {
         answer_unit(engine, unit, CUZK_E_MEMORY);
     }
 }
@@ -256,7 +263,7 @@ static void answer_end(cuzk_engine *engine, cuzk_job *job, cuzk_status status)
 
 static void on_end(void *user, cuzk_status status, const char *error)
 {
-    if (is_at_once(status)) {
+    if (cuzk_records_is_at_once(status)) {
         return;
     }
     cuzk_job *job = (cuzk_job *)user;
@@ -290,7 +297,7 @@ void cuzk_records_end(cuzk_engine *engine, cuzk_job *job)
     job->wants_end_write = false;
     ask(engine, job);
     cuzk_journal_finish(engine->options.journal, job->seq, &end, on_end, job);
-    if (asked() != CUZK_OK) {
+    if (cuzk_records_asked() != CUZK_OK) {
         answer_end(engine, job, CUZK_E_MEMORY);
     }
 }
@@ -332,7 +339,7 @@ void cuzk_records_again(cuzk_engine *engine)
 static void on_loaded(void *user, cuzk_status status, const char *error, void *payload,
                       size_t n_bytes)
 {
-    if (is_at_once(status)) {
+    if (cuzk_records_is_at_once(status)) {
         return;
     }
     cuzk_claim *claim = (cuzk_claim *)user;
@@ -350,7 +357,7 @@ void cuzk_records_load(cuzk_engine *engine, cuzk_claim *claim)
     cuzk_job *job = claim->recovered;
     ask(engine, job);
     cuzk_journal_load(engine->options.journal, job->seq, on_loaded, claim);
-    if (asked() != CUZK_OK) {
+    if (cuzk_records_asked() != CUZK_OK) {
         cuzk_intake_loaded(engine, claim, CUZK_E_MEMORY, NO_MEMORY, NULL, 0);
         count_answer(engine, job);
         end_answer(engine, job);

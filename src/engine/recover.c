@@ -82,10 +82,8 @@ static cuzk_status take_up(reading *r, cuzk_job *job, const cuzk_journal_entry *
         return CUZK_FAIL(err, CUZK_E_MEMORY, "reading the journal: no memory for job \"%s\"",
                          job->id);
     }
-    job->is_accepted = true;
     job->is_recovered = true;
     job->is_kept = true;
-    job->accepted_ns = job->submitted_ns = ns_of(r, job->accepted_unix_ms);
     job->payload_bytes = entry->job.payload_bytes;
     read_units(job, entry);
     engine->counts[job->kind].pending++;
@@ -101,37 +99,79 @@ static cuzk_status take_up(reading *r, cuzk_job *job, const cuzk_journal_entry *
     return CUZK_OK;
 }
 
-static cuzk_status take_entry(void *user, const cuzk_journal_entry *entry, cuzk_error *err)
+/* Of a kind that this configuration has not: left for one that has. */
+static bool is_foreign(const cuzk_engine *engine, const cuzk_journal_job *record)
 {
-    reading *r = (reading *)user;
-    cuzk_engine *engine = r->engine;
+    return record->kind >= CUZK_KINDS_MAX || engine->options.kinds[record->kind].work == NULL ||
+           record->n_units == 0 || record->n_units > CUZK_UNITS_MAX ||
+           strlen(record->job_id) >= CUZK_JOB_ID_MAX;
+}
+
+/* The job of an entry, held once; its end too, if it has one. */
+static cuzk_status make_job(cuzk_job **out, const reading *r, const cuzk_journal_entry *entry,
+                            cuzk_error *err)
+{
     const cuzk_journal_job *record = &entry->job;
-    if (record->kind >= CUZK_KINDS_MAX || engine->options.kinds[record->kind].work == NULL ||
-        record->n_units == 0 || record->n_units > CUZK_UNITS_MAX ||
-        strlen(record->job_id) >= CUZK_JOB_ID_MAX) {
-        return CUZK_OK; /* of a kind that this configuration has not: left for one that has */
-    }
     cuzk_job *job = NULL;
-    CUZK_TRY(cuzk_job_new(&job, engine, record->job_id, record->request_id, record->kind,
+    CUZK_TRY(cuzk_job_new(&job, r->engine, record->job_id, record->request_id, record->kind,
                           record->priority, record->n_units, err));
     job->seq = record->seq;
     memcpy(job->digest, record->digest, sizeof job->digest);
     job->accepted_unix_ms = record->accepted_unix_ms;
-    cuzk_job *older = cuzk_job_find(engine, job->id);
-    cuzk_status status = CUZK_OK;
+    job->is_accepted = true;
+    job->accepted_ns = job->submitted_ns = ns_of(r, job->accepted_unix_ms);
     if (entry->has_ended) {
-        status = read_end(job, &entry->end, err);
+        cuzk_status status = read_end(job, &entry->end, err);
+        if (status != CUZK_OK) {
+            cuzk_job_unref(r->engine, job);
+            return status;
+        }
+        job->ended_ns = job->kept_ns = ns_of(r, job->ended_unix_ms);
     }
-    if (status == CUZK_OK && older != NULL && older->is_closed) {
+    *out = job;
+    return CUZK_OK;
+}
+
+static reading reading_now(cuzk_engine *engine)
+{
+    return (reading){
+        .engine = engine, .now_ns = cuzk_now_ns(), .now_unix_ms = cuzk_engine_unix_ms()};
+}
+
+cuzk_status cuzk_records_take_back(cuzk_engine *engine, const cuzk_journal_entry *entry,
+                                   cuzk_error *err)
+{
+    if (is_foreign(engine, &entry->job) || cuzk_job_find(engine, entry->job.job_id) != NULL) {
+        return CUZK_OK;
+    }
+    reading r = reading_now(engine);
+    cuzk_job *job = NULL;
+    CUZK_TRY(make_job(&job, &r, entry, err));
+    job->kept_ns = r.now_ns; /* stays as long as one that ends now */
+    cuzk_job_enter(engine, job);
+    cuzk_job_keep(engine, job);
+    cuzk_job_unref(engine, job);
+    return CUZK_OK;
+}
+
+static cuzk_status take_entry(void *user, const cuzk_journal_entry *entry, cuzk_error *err)
+{
+    reading *r = (reading *)user;
+    cuzk_engine *engine = r->engine;
+    if (is_foreign(engine, &entry->job)) {
+        return CUZK_OK;
+    }
+    cuzk_job *job = NULL;
+    CUZK_TRY(make_job(&job, r, entry, err));
+    cuzk_job *older = cuzk_job_find(engine, job->id);
+    if (older != NULL && older->is_closed) {
         cuzk_job_forget(engine, older); /* a crash came between a new attempt and the deletion */
     }
-    if (status == CUZK_OK && entry->has_ended) {
-        job->is_accepted = true;
-        job->accepted_ns = job->submitted_ns = ns_of(r, job->accepted_unix_ms);
-        job->ended_ns = ns_of(r, job->ended_unix_ms);
+    cuzk_status status = CUZK_OK;
+    if (entry->has_ended) {
         cuzk_job_enter(engine, job);
         cuzk_job_keep(engine, job);
-    } else if (status == CUZK_OK) {
+    } else {
         status = take_up(r, job, entry, err);
     }
     cuzk_job_unref(engine, job);
@@ -144,11 +184,9 @@ cuzk_status cuzk_records_recover(cuzk_engine *engine, cuzk_error *err)
     if (engine->options.journal == NULL) {
         return CUZK_OK;
     }
-    reading r = {.engine = engine, .now_ns = cuzk_now_ns(), .now_unix_ms = cuzk_engine_unix_ms()};
+    reading r = reading_now(engine);
     uint64_t next_seq = 1;
-    engine->is_recovering = true;
     CUZK_TRY(cuzk_journal_read(engine->options.journal, &next_seq, take_entry, &r, err));
-    engine->is_recovering = false;
     engine->next_seq = next_seq > 1 ? next_seq : 1;
     return CUZK_OK;
 }

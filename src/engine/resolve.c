@@ -54,6 +54,26 @@ static cuzk_job *find_same(char *id, const cuzk_engine *engine, const cuzk_claim
     return NULL;
 }
 
+/* Have the job of an id in memory, if the journal has it. Gives the lock away meanwhile. */
+static void recall_id(cuzk_engine *engine, const char *id)
+{
+    if (cuzk_job_find(engine, id) == NULL && cuzk_records_may_have(engine, id)) {
+        cuzk_records_find_now(engine, id);
+    }
+}
+
+/* The two ids under which the journal may have the same statement. */
+static void recall(cuzk_engine *engine, const cuzk_claim *claim, const decoded *found)
+{
+    recall_id(engine, claim->request_id);
+    char other[CUZK_JOB_ID_MAX];
+    size_t n = (size_t)snprintf(other, sizeof other, "%s~", claim->request_id);
+    for (int i = 0; i < DIGEST_DIGITS / 2; i++) {
+        n += (size_t)snprintf(other + n, sizeof other - n, "%02x", found->info.digest[i]);
+    }
+    recall_id(engine, other);
+}
+
 /* Errors: what makes it impossible that the job is ever done here. */
 static cuzk_status check_fits(const cuzk_engine *engine, const cuzk_task_info *info,
                               cuzk_error *err)
@@ -187,6 +207,8 @@ static cuzk_status resolve(cuzk_engine *engine, cuzk_claim *claim, decoded *foun
     CUZK_FAIL_IF(engine->is_draining, err, CUZK_E_UNAVAILABLE, "%s", CUZK_ENGINE_ENDS);
     CUZK_TRY(check_info(claim, &found->info, err));
     char id[CUZK_JOB_ID_MAX];
+    recall(engine, claim, found);
+    CUZK_FAIL_IF(engine->is_draining, err, CUZK_E_UNAVAILABLE, "%s", CUZK_ENGINE_ENDS);
     cuzk_job *job = find_same(id, engine, claim, found);
     bool is_over = job != NULL && (job->has_end && job->end_state != CUZK_JOB_COMPLETED);
     if (job != NULL && !is_over) {
@@ -206,6 +228,7 @@ static cuzk_status resolve(cuzk_engine *engine, cuzk_claim *claim, decoded *foun
         return CUZK_FAIL(err, CUZK_E_MEMORY, "submitting job \"%s\": no memory", id);
     }
     if (is_over) {
+        cuzk_records_drop(engine, job);
         cuzk_job_forget(engine, job);
     }
     give_task(engine, made, claim, found);

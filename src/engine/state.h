@@ -6,6 +6,7 @@
 
 #include "engine/budget.h"
 #include "engine/engine.h"
+#include "engine/filter.h"
 #include "engine/order.h"
 #include "engine/table.h"
 
@@ -88,6 +89,7 @@ struct cuzk_waiter {
     bool timed_out, was_known;
     unsigned queue_position;
     cuzk_status status;      /* why there is no job */
+    char *job_id;            /* while the journal is asked for it */
     cuzk_status lost_status; /* why there is no result */
     char *error;             /* of either */
     unsigned n_refs;         /* submission on its way, job, notices */
@@ -182,6 +184,7 @@ struct cuzk_job {
 
     int64_t accepted_unix_ms, ended_unix_ms;
     uint64_t submitted_ns, accepted_ns, started_ns, ended_ns; /* 0: not yet */
+    uint64_t kept_ns; /* since then it is among the ended ones in memory */
     uint64_t total_ns, queue_ns, resident_ns, witness_ns, prove_ns, lane_ns;
     uint64_t kept_bytes;
 };
@@ -296,6 +299,9 @@ struct cuzk_engine {
     cuzk_job *live, *ended; /* ended: the oldest first */
     cuzk_job *ended_last;
     uint64_t kept_bytes; /* of ended ones */
+    unsigned n_kept;
+    cuzk_filter gone; /* ids that left memory and may be in the journal */
+    pthread_cond_t found;
     unsigned n_unfinished;
     struct {
         unsigned pending, in_progress;
@@ -338,7 +344,6 @@ struct cuzk_engine {
     cuzk_job *rewrites; /* jobs with something the journal did not take */
     unsigned n_writes;
     bool journal_failed;
-    bool is_recovering;
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 cuzk_waiter *cuzk_waiter_new(cuzk_engine *engine)
 {
@@ -27,6 +28,7 @@ void cuzk_waiter_unref(cuzk_engine *engine, cuzk_waiter *waiter)
         cuzk_job_unref(engine, waiter->job);
     }
     free(waiter->error);
+    free(waiter->job_id);
     free(waiter);
 }
 
@@ -162,17 +164,21 @@ void cuzk_waiter_call_submitted(cuzk_engine *engine, cuzk_waiter *waiter)
     cuzk_waiter_unref(engine, waiter);
 }
 
-/* For a waiter whose job has not ended: it was refused, the engine ends, or the time is up. */
+/* For a waiter whose job has not ended: it was refused, the engine ends, the time is up; or there
+ * is none. */
 static cuzk_job_result unfinished(const cuzk_waiter *waiter)
 {
+    bool is_unknown = waiter->job == NULL && waiter->lost_status == CUZK_E_NOT_FOUND;
     return (cuzk_job_result){
-        .job_id = waiter->job->id,
-        .state = waiter->timed_out ? CUZK_JOB_TIMEOUT : CUZK_JOB_FAILED,
+        .job_id = waiter->job != NULL ? waiter->job->id : waiter->job_id,
+        .state = waiter->timed_out ? CUZK_JOB_TIMEOUT
+                 : is_unknown      ? CUZK_JOB_UNKNOWN
+                                   : CUZK_JOB_FAILED,
         .status = waiter->timed_out ? CUZK_E_DEADLINE : waiter->lost_status,
         .error = waiter->timed_out       ? "the time to wait is up; the job goes on"
                  : waiter->error != NULL ? waiter->error
                                          : "not enough memory",
-        .kind = waiter->job->kind,
+        .kind = waiter->job != NULL ? waiter->job->kind : 0,
     };
 }
 
@@ -215,26 +221,9 @@ void cuzk_waiter_timed_out(cuzk_engine *engine, cuzk_waiter *waiter)
     cuzk_waiter_detach(engine, waiter);
 }
 
-cuzk_status cuzk_engine_await(cuzk_engine *engine, uint64_t *waiter_id, const char *job_id,
-                              uint64_t timeout_ns, cuzk_on_result on_result, void *user,
-                              cuzk_error *err)
+/* Give a waiter the job that it waits for. */
+static void join(cuzk_engine *engine, cuzk_waiter *waiter, cuzk_job *job, uint64_t timeout_ns)
 {
-    cuzk_engine_lock(engine);
-    cuzk_job *job = cuzk_job_find(engine, job_id);
-    cuzk_waiter *waiter = job != NULL ? cuzk_waiter_new(engine) : NULL;
-    if (waiter == NULL) {
-        cuzk_engine_unlock(engine);
-        CUZK_FAIL_IF(job != NULL, err, CUZK_E_MEMORY, "waiting for job \"%s\": no memory", job_id);
-        return CUZK_FAIL(err, CUZK_E_NOT_FOUND,
-                         "there is no job \"%s\": it was never accepted here, or its result is no "
-                         "longer kept",
-                         job_id);
-    }
-    waiter->on_result = on_result;
-    waiter->user = user;
-    if (waiter_id != NULL) {
-        *waiter_id = waiter->by_id.hash;
-    }
     cuzk_waiter_attach(engine, waiter, job);
     if (job->is_closed) {
         tell_result(engine, waiter);
@@ -247,9 +236,77 @@ cuzk_status cuzk_engine_await(cuzk_engine *engine, uint64_t *waiter_id, const ch
         cuzk_timer_set(engine, &waiter->deadline,
                        timeout_ns < UINT64_MAX - now_ns ? now_ns + timeout_ns : UINT64_MAX);
     }
-    cuzk_waiter_unref(engine, waiter);
-    cuzk_engine_unlock(engine);
+}
+
+static cuzk_status no_such_job(cuzk_error *err, const char *job_id)
+{
+    return CUZK_FAIL(
+        err, CUZK_E_NOT_FOUND,
+        "there is no job \"%s\": it was never accepted here, or its result is no longer "
+        "kept",
+        job_id);
+}
+
+void cuzk_waiter_found(cuzk_engine *engine, cuzk_waiter *waiter, cuzk_status status)
+{
+    cuzk_job *job = cuzk_job_find(engine, waiter->job_id);
+    cuzk_error err = {0};
+    if (waiter->has_left) {
+        return;
+    }
+    if (job != NULL) {
+        join(engine, waiter, job, 0);
+        return;
+    }
+    if (status == CUZK_OK || status == CUZK_E_NOT_FOUND) {
+        status = no_such_job(&err, waiter->job_id);
+    } else {
+        CUZK_FAIL(&err, status, "looking for job \"%s\" in the journal failed", waiter->job_id);
+    }
+    cuzk_waiter_refuse(engine, waiter, status, err.text);
+}
+
+/* Wait for a job that left memory: the journal is asked. The waiter is handed over. Errors:
+ * E_MEMORY: nothing was asked. */
+static cuzk_status ask_journal(cuzk_engine *engine, cuzk_waiter *waiter, const char *job_id,
+                               cuzk_error *err)
+{
+    waiter->job_id = strdup(job_id);
+    CUZK_FAIL_IF(waiter->job_id == NULL, err, CUZK_E_MEMORY, "waiting for job \"%s\": no memory",
+                 job_id);
+    waiter->n_refs++;
+    cuzk_records_find(engine, waiter);
     return CUZK_OK;
+}
+
+cuzk_status cuzk_engine_await(cuzk_engine *engine, uint64_t *waiter_id, const char *job_id,
+                              uint64_t timeout_ns, cuzk_on_result on_result, void *user,
+                              cuzk_error *err)
+{
+    cuzk_engine_lock(engine);
+    cuzk_job *job = cuzk_job_find(engine, job_id);
+    bool may_be = job != NULL || (!engine->is_stopping && cuzk_records_may_have(engine, job_id));
+    cuzk_waiter *waiter = may_be ? cuzk_waiter_new(engine) : NULL;
+    cuzk_status status = CUZK_OK;
+    if (!may_be) {
+        status = no_such_job(err, job_id);
+    } else if (waiter == NULL) {
+        status = CUZK_FAIL(err, CUZK_E_MEMORY, "waiting for job \"%s\": no memory", job_id);
+    } else {
+        waiter->on_result = on_result;
+        waiter->user = user;
+        if (waiter_id != NULL) {
+            *waiter_id = waiter->by_id.hash;
+        }
+        if (job != NULL) {
+            join(engine, waiter, job, timeout_ns);
+        } else {
+            status = ask_journal(engine, waiter, job_id, err);
+        }
+        cuzk_waiter_unref(engine, waiter);
+    }
+    cuzk_engine_unlock(engine);
+    return status;
 }
 
 bool cuzk_engine_leave(cuzk_engine *engine, uint64_t waiter_id)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { ASK_ACCEPT, ASK_UNIT, ASK_FINISH, ASK_DROP, ASK_LOAD } ask_kind;
+typedef enum { ASK_ACCEPT, ASK_UNIT, ASK_FINISH, ASK_DROP, ASK_LOAD, ASK_FIND } ask_kind;
 
 typedef struct record {
     struct record *next;
@@ -32,6 +32,9 @@ typedef struct ask {
     cuzk_journal_done done;
     void (*loaded)(void *user, cuzk_status status, const char *error, void *payload,
                    size_t n_bytes);
+    void (*found)(void *user, cuzk_status status, const char *error,
+                  const cuzk_journal_entry *entry);
+    char *id;
     void *user;
 } ask;
 
@@ -44,6 +47,7 @@ struct cuzk_journal {
     bool is_held, is_ended, is_crashed;
     cuzk_status failure;
     uint64_t next_seq;
+    unsigned n_finds;
 };
 
 static void *copy(const void *data, size_t n)
@@ -158,8 +162,37 @@ static void answer_load(cuzk_journal *journal, ask *a)
               payload, n);
 }
 
+static cuzk_journal_entry entry_of(const record *r)
+{
+    cuzk_journal_entry entry = {.job = r->job,
+                                .has_ended = r->has_ended,
+                                .end = r->end,
+                                .units = r->units,
+                                .proofs = (const void *const *)r->proofs,
+                                .proof_bytes = r->proof_bytes,
+                                .n_done = r->n_done};
+    entry.job.payload = NULL;
+    return entry;
+}
+
+/* By the job's id only: all that the engine asks. Only this journal's thread changes records. */
+static void answer_find(cuzk_journal *journal, ask *a)
+{
+    const record *found = NULL;
+    pthread_mutex_lock(&journal->lock);
+    for (const record *r = journal->records; r != NULL; r = r->next) {
+        found = r->has_ended && strcmp(r->job.job_id, a->id) == 0 ? r : found;
+    }
+    journal->n_finds++;
+    pthread_mutex_unlock(&journal->lock);
+    cuzk_journal_entry entry = found != NULL ? entry_of(found) : (cuzk_journal_entry){0};
+    a->found(a->user, found != NULL ? CUZK_OK : CUZK_E_NOT_FOUND,
+             found != NULL ? "" : "no such job", found != NULL ? &entry : NULL);
+}
+
 static void free_ask(ask *a)
 {
+    free(a->id);
     if (a->made != NULL) {
         free_record(a->made);
     }
@@ -189,6 +222,8 @@ static void *run(void *arg)
         pthread_mutex_unlock(&journal->lock);
         if (a->kind == ASK_LOAD) {
             answer_load(journal, a);
+        } else if (a->kind == ASK_FIND) {
+            answer_find(journal, a);
         } else if (a->done != NULL) {
             a->done(a->user, status, status != CUZK_OK ? "no space left on the disk" : "");
         }
@@ -268,6 +303,14 @@ unsigned memory_journal_jobs(cuzk_journal *journal)
     return n;
 }
 
+unsigned memory_journal_finds(cuzk_journal *journal)
+{
+    pthread_mutex_lock(&journal->lock);
+    unsigned n = journal->n_finds;
+    pthread_mutex_unlock(&journal->lock);
+    return n;
+}
+
 unsigned memory_journal_units(cuzk_journal *journal)
 {
     unsigned n = 0;
@@ -341,6 +384,15 @@ void cuzk_journal_load(cuzk_journal *journal, uint64_t seq,
     put(journal, (ask){.kind = ASK_LOAD, .seq = seq, .loaded = done, .user = user});
 }
 
+void cuzk_journal_find(cuzk_journal *journal, const char *id, const uint8_t *digest,
+                       void (*done)(void *user, cuzk_status status, const char *error,
+                                    const cuzk_journal_entry *entry),
+                       void *user)
+{
+    (void)digest;
+    put(journal, (ask){.kind = ASK_FIND, .id = strdup(id), .found = done, .user = user});
+}
+
 cuzk_status cuzk_journal_read(cuzk_journal *journal, uint64_t *next_seq,
                               cuzk_status (*each)(void *user, const cuzk_journal_entry *entry,
                                                   cuzk_error *err),
@@ -348,14 +400,7 @@ cuzk_status cuzk_journal_read(cuzk_journal *journal, uint64_t *next_seq,
 {
     *next_seq = journal->next_seq;
     for (const record *r = journal->records; r != NULL; r = r->next) {
-        cuzk_journal_entry entry = {.job = r->job,
-                                    .has_ended = r->has_ended,
-                                    .end = r->end,
-                                    .units = r->units,
-                                    .proofs = (const void *const *)r->proofs,
-                                    .proof_bytes = r->proof_bytes,
-                                    .n_done = r->n_done};
-        entry.job.payload = NULL;
+        cuzk_journal_entry entry = entry_of(r);
         CUZK_TRY(each(user, &entry, err));
     }
     return CUZK_OK;

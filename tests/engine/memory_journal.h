@@ -21,7 +21,10 @@ void memory_journal_fail(cuzk_journal *journal, cuzk_status status);
 void memory_journal_crash(cuzk_journal *journal);
 void memory_journal_revive(cuzk_journal *journal);
 
-/** Jobs in it, units in it, payload bytes in it. */
+/** Searches so far. */
+unsigned memory_journal_finds(cuzk_journal *journal);
+
+/** Jobs in it, units in it. */
 unsigned memory_journal_jobs(cuzk_journal *journal);
 unsigned memory_journal_units(cuzk_journal *journal);
 

@@ -312,24 +312,27 @@ static void test_abandoned_but_asked_again(void **state)
     test_clear(&t);
 }
 
-/* Results leave by bytes, the oldest first, and the journal's with them. */
+static void prove_many(engine_test *t, const char *payload, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "job-%d", i);
+        test_call call;
+        test_submit(t, &call, id, 0, payload);
+        test_expect_completed(&call, payload, 2);
+    }
+}
+
+/* Without a journal what leaves memory is gone: by bytes, the oldest first. */
 static void test_kept_bytes(void **state)
 {
     (void)state;
-    enum { N = 200 };
     engine_test t;
     test_init(&t);
-    cuzk_journal *journal = memory_journal_create();
-    t.options.journal = journal;
     t.options.keep_bytes = 20000;
     test_start(&t, NULL);
+    prove_many(&t, "units=2", 0, 200);
     test_call call;
-    for (int i = 0; i < N; i++) {
-        char id[32];
-        snprintf(id, sizeof id, "job-%d", i);
-        test_submit(&t, &call, id, 0, "units=2");
-        test_expect_completed(&call, "units=2", 2);
-    }
     test_await(&t, &call, "job-199", 0);
     test_expect_completed(&call, "units=2", 2);
     test_await(&t, &call, "job-0", 0);
@@ -338,7 +341,90 @@ static void test_kept_bytes(void **state)
     test_expect_completed(&call, "units=2", 2);
     assert_false(call.is_known);
     test_clear(&t);
-    assert_true(memory_journal_jobs(journal) < 40);
+}
+
+/* With one it is found there, for awaits and for repeated submissions, in every state. */
+static void test_found_in_journal(void **state)
+{
+    (void)state;
+    engine_test t;
+    test_init(&t);
+    cuzk_journal *journal = memory_journal_create();
+    t.options.journal = journal;
+    t.options.keep_bytes = 20000; /* some twenty jobs */
+    test_start(&t, NULL);
+    test_call call, other;
+    test_submit(&t, &call, "bad", 0, "fail=witness");
+    test_expect_state(&call, CUZK_JOB_FAILED, CUZK_E_INTERNAL);
+    test_call_clear(&call);
+    prove_many(&t, "units=2", 0, 100);
+    assert_int_equal(memory_journal_jobs(journal), 101);
+    assert_int_equal(memory_journal_finds(journal), 0); /* nothing was looked up for new ids */
+    test_await(&t, &call, "job-3", LONG_NS);
+    test_expect_completed(&call, "units=2", 2);
+    assert_int_equal(memory_journal_finds(journal), 1);
+    test_await(&t, &call, "job-3", 0); /* it is in memory again */
+    test_expect_completed(&call, "units=2", 2);
+    assert_int_equal(memory_journal_finds(journal), 1);
+    test_submit(&t, &call, "job-5", 0, "units=2");
+    test_expect_completed(&call, "units=2", 2);
+    assert_true(call.is_known);
+    test_submit(&t, &other, "job-7", 0, "units=2 n=other");
+    test_expect_completed(&other, "units=2 n=other", 2);
+    assert_int_equal(strncmp(other.job_id, "job-7~", 6), 0);
+    prove_many(&t, "units=2", 200, 250);
+    test_submit(&t, &call, "job-7", 0, "units=2 n=other"); /* under the other id, long gone too */
+    test_expect_completed(&call, "units=2 n=other", 2);
+    assert_true(call.is_known);
+    assert_string_equal(call.job_id, other.job_id);
+    test_submit(&t, &call, "bad", 0, "fail=witness"); /* failed: a new attempt */
+    test_expect_state(&call, CUZK_JOB_FAILED, CUZK_E_INTERNAL);
+    assert_false(call.is_known);
+    assert_string_equal(call.job_id, "bad");
+    test_call_clear(&call);
+    assert_int_equal(memory_journal_jobs(journal), 152);
+    bool was_running = true;
+    prove_many(&t, "units=2", 300, 350);
+    assert_int_equal(cuzk_engine_cancel(t.engine, &was_running, "job-9", NULL), CUZK_OK);
+    assert_false(was_running);
+    /* the journal's own retention deleted it */
+    cuzk_journal_drop(journal, 14);
+    test_await(&t, &call, "job-12", 0);
+    test_expect_state(&call, CUZK_JOB_UNKNOWN, CUZK_E_NOT_FOUND);
+    assert_non_null(strstr(call.result_error, "job-12"));
+    test_call_clear(&call);
+    test_await(&t, &call, "job-999", 0);
+    assert_int_equal(call.status, CUZK_E_NOT_FOUND);
+    test_stop(&t);
+    test_start(&t, NULL); /* and after a restart, which has more than memory is to keep */
+    test_await(&t, &call, "job-20", 0);
+    test_expect_completed(&call, "units=2", 2);
+    test_await(&t, &call, "job-349", 0);
+    test_expect_completed(&call, "units=2", 2);
+    test_clear(&t);
+    memory_journal_destroy(journal);
+}
+
+/* Leaving while the journal is asked. */
+static void test_leaving_while_searching(void **state)
+{
+    (void)state;
+    engine_test t;
+    test_init(&t);
+    cuzk_journal *journal = memory_journal_create();
+    t.options.journal = journal;
+    t.options.keep_bytes = 5000;
+    test_start(&t, NULL);
+    prove_many(&t, "units=2", 0, 30);
+    memory_journal_hold(journal, true);
+    test_call left, stays;
+    test_await(&t, &left, "job-1", 0);
+    test_await(&t, &stays, "job-1", 0);
+    assert_true(cuzk_engine_leave(t.engine, left.waiter));
+    memory_journal_hold(journal, false);
+    test_expect_completed(&stays, "units=2", 2);
+    assert_false(left.has_result);
+    test_clear(&t);
     memory_journal_destroy(journal);
 }
 
@@ -376,6 +462,8 @@ int main(void)
         cmocka_unit_test(test_abandoned),
         cmocka_unit_test(test_abandoned_but_asked_again),
         cmocka_unit_test(test_kept_bytes),
+        cmocka_unit_test(test_found_in_journal),
+        cmocka_unit_test(test_leaving_while_searching),
         cmocka_unit_test(test_kept_age),
     };
     return cmocka_run_group_tests_name("engine: ids and waiters", tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* What the engine is built of: queues in order, the table of ids, the budget. */
 #include "engine/budget.h"
+#include "engine/filter.h"
 #include "engine/order.h"
 #include "engine/table.h"
 
@@ -133,6 +134,26 @@ static void test_table(void **state)
     cuzk_table_clear(&table);
 }
 
+/* What was added is found; of what was not, little. */
+static void test_filter(void **state)
+{
+    (void)state;
+    cuzk_filter filter;
+    assert_true(cuzk_filter_init(&filter));
+    uint64_t key[2] = {1, 2};
+    for (uint64_t i = 0; i < 100000; i++) {
+        cuzk_filter_add(&filter, cuzk_siphash(key, &i, sizeof i));
+    }
+    unsigned n_wrong = 0;
+    for (uint64_t i = 0; i < 200000; i++) {
+        bool has = cuzk_filter_has(&filter, cuzk_siphash(key, &i, sizeof i));
+        assert_true(has || i >= 100000);
+        n_wrong += i >= 100000 && has;
+    }
+    assert_true(n_wrong < 20);
+    cuzk_filter_clear(&filter);
+}
+
 static void test_budget_shares(void **state)
 {
     (void)state;
@@ -194,7 +215,7 @@ int main(void)
         cmocka_unit_test(test_order_rules),     cmocka_unit_test(test_order_random),
         cmocka_unit_test(test_siphash),         cmocka_unit_test(test_table),
         cmocka_unit_test(test_budget_shares),   cmocka_unit_test(test_budget_slice),
-        cmocka_unit_test(test_budget_payloads),
+        cmocka_unit_test(test_budget_payloads), cmocka_unit_test(test_filter),
     };
     return cmocka_run_group_tests_name("engine: parts", tests, NULL, NULL);
 }

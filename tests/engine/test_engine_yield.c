@@ -65,6 +65,7 @@ static void test_cancelled_between(void **state)
     assert_int_equal(cuzk_engine_cancel(t.engine, &was_running, "first", &err), CUZK_OK);
     assert_true(was_running);
     test_expect_state(&first, CUZK_JOB_CANCELLED, CUZK_E_CANCELLED);
+    test_call_clear(&first);
     test_wait_events(&t, CUZK_EVENT_LANE_WAIT, CUZK_EVENT_END, "first", 2);
     test_gate_open(&t, c);
     test_expect_completed(&critical, "n=critical", 1);
