@@ -101,7 +101,8 @@ cuzk_status cuzk_rpc_reload(cuzk_rpc *rpc, const struct cuzk_config *config,
 cuzk_status cuzk_rpc_reload_files(cuzk_rpc *rpc, const char *token_file,
                                   const char *admin_token_file, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Stop listening and say GOAWAY; calls that run go on. Returns at once. */
+/** Stop listening and say GOAWAY; calls that run go on. Those that cross with it, sent before their
+ *  client has seen it, end with CANCELLED: gRPC's doing. Returns at once. */
 void cuzk_rpc_stop(cuzk_rpc *rpc);
 
 /** Stop, and wait for running calls until the deadline on cuzk_now_ns' clock; those that are left
@@ -116,10 +117,12 @@ void cuzk_rpc_destroy(cuzk_rpc *rpc);
 
 /* What it is doing, for metrics. */
 typedef struct {
-    unsigned calls;                                      /* open */
-    unsigned connections;                                /* as counted last */
-    unsigned receiving;                                  /* messages of unknown size under way */
-    unsigned waiting;                                    /* calls whose message waits for memory */
+    unsigned calls;       /* open */
+    unsigned connections; /* as counted last */
+    unsigned receiving;   /* messages of unknown size under way */
+    unsigned waiting;     /* calls whose message waits for memory */
+    unsigned
+        blocking; /* calls that load a circuit or open a key: cuzk_rpc_destroy waits for them */
     uint64_t receive_bytes;                              /* the memory for them */
     uint64_t calls_total, calls_failed, calls_abandoned; /* failed: a status but OK; abandoned: the
                                                             client went away */

@@ -11,7 +11,10 @@
 enum {
     SCAN_MAX = 256,      /* calls in line that are looked at for one that may start */
     YOUNG_NS = 50000000, /* a message that has just begun is not measured: most are there at once */
-    MARGIN = 48 << 20
+    MARGIN = 48 << 20,
+    /* small messages that wait for the engine do not keep a place from others, up to so many bytes;
+     * they are reserved nowhere */
+    SMALL_HELD_MAX = 16 << 20
 };
 
 typedef struct {
@@ -34,6 +37,7 @@ struct cuzk_gate {
     pthread_mutex_t lock; /* guards what follows, and waits (rpc_wait.c) */
     unsigned refs;
     lane lanes[CUZK_GATE_LANES];
+    uint64_t small_held;    /* bytes of small messages that the engine has not taken yet */
     uint64_t pool, charged; /* of the payload lane: bytes held from the engine; of them in use */
     unsigned n_asked, n_refused; /* reservations: not answered yet; that will never be */
     bool is_closed;
@@ -52,6 +56,12 @@ static void unlink_seat(seats *list, cuzk_gate_seat *seat)
     *(seat->previous != NULL ? &seat->previous->next : &list->first) = seat->next;
     *(seat->next != NULL ? &seat->next->previous : &list->last) = seat->previous;
     seat->previous = seat->next = NULL;
+}
+
+/* Where what a whole message holds is counted. */
+static uint64_t *held(cuzk_gate *gate, uint64_t charge)
+{
+    return charge <= CUZK_GATE_SMALL_PAYLOAD ? &gate->small_held : &gate->charged;
 }
 
 static bool is_receiving(const lane *l, const char *peer)
@@ -74,8 +84,9 @@ static cuzk_gate_seat *choose(const cuzk_gate *gate, const lane *l)
         return l->n_receiving < gate->small_places ? l->waiting.first : NULL;
     }
     uint64_t places = gate->pool / gate->max_message;
-    uint64_t left =
-        gate->charged < gate->pool ? (gate->pool - gate->charged) / gate->max_message : 0;
+    uint64_t used = gate->charged;
+    used += gate->small_held > SMALL_HELD_MAX ? gate->small_held - SMALL_HELD_MAX : 0;
+    uint64_t left = used < gate->pool ? (gate->pool - used) / gate->max_message : 0;
     if (left == 0) {
         return NULL;
     }
@@ -220,7 +231,8 @@ uint64_t cuzk_gate_received(cuzk_gate *gate, cuzk_gate_seat *seat, uint64_t size
     l->n_receiving--;
     seat->state = CUZK_SEAT_NONE;
     uint64_t keeps = size < seat->charge ? size : seat->charge;
-    gate->charged -= seat->charge - keeps;
+    gate->charged -= seat->charge;
+    *held(gate, keeps) += keeps;
     seat->charge = 0;
     bool is_awaited = l->n_waiting > 0;
     for (int k = 0; k < CUZK_GATE_LANES; k++) {
@@ -241,7 +253,7 @@ void cuzk_gate_return(cuzk_gate *gate, uint64_t charge)
         return;
     }
     pthread_mutex_lock(&gate->lock);
-    gate->charged -= charge;
+    *held(gate, charge) -= charge;
     bool is_awaited = gate->lanes[CUZK_GATE_PAYLOAD].n_waiting > 0;
     pthread_mutex_unlock(&gate->lock);
     if (is_awaited) {

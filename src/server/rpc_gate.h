@@ -23,6 +23,8 @@
 typedef struct cuzk_gate cuzk_gate;
 struct cuzk_call;
 
+enum { CUZK_GATE_SMALL_PAYLOAD = 1 << 20 }; /* bytes of what counts as small: most PoSts do */
+
 typedef enum { CUZK_GATE_PAYLOAD, CUZK_GATE_SMALL, CUZK_GATE_LANES } cuzk_gate_lane;
 
 /* A call's place: in line, receiving, or neither. Belongs to the gate. */

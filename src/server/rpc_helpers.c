@@ -55,6 +55,7 @@ static void *help(void *argument)
             rpc->helped_last = NULL;
         }
         bool is_refusing = rpc->is_refusing;
+        rpc->n_blocking += !is_refusing;
         pthread_mutex_unlock(&rpc->lock);
         if (is_refusing) {
             free(call->helped_message);
@@ -64,6 +65,7 @@ static void *help(void *argument)
         }
         cuzk_call_unref(call);
         pthread_mutex_lock(&rpc->lock);
+        rpc->n_blocking -= !is_refusing;
     }
     pthread_mutex_unlock(&rpc->lock);
     return NULL;

@@ -165,6 +165,7 @@ struct cuzk_rpc {
     pthread_t helpers[CUZK_RPC_HELPERS];
     pthread_t ticker;
     unsigned n_helpers;
+    unsigned n_blocking; /* helpers inside a handler */
     bool has_ticker;
     uint64_t calls_total, calls_failed, calls_abandoned;
     atomic_ullong bytes_received;

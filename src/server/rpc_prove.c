@@ -6,10 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    NS_PER_MS = 1000000,
-    SMALL_PAYLOAD = 1 << 20 /* those of PoSts are below, mostly */
-};
+enum { NS_PER_MS = 1000000 };
 
 /* AwaitProofResponse.Status */
 static unsigned wire_state(cuzk_job_state state)
@@ -153,7 +150,7 @@ static void submit(cuzk_call *call, uint8_t *message, size_t size, bool is_witne
         };
         uint64_t charge = call->charge;
         call->charge = 0;
-        if (size > SMALL_PAYLOAD) {
+        if (charge > CUZK_GATE_SMALL_PAYLOAD) {
             submission.reserved_bytes = cuzk_gate_hand_over(rpc->gate, charge);
             charge = submission.reserved_bytes > 0 ? 0 : charge;
         }

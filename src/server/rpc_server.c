@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 
 enum {
-    EXPECTED_CALLS = 16, /* asked for at once, of a method and listener */
+    EXPECTED_CALLS = 32, /* asked for at once, of a method and listener */
     TICK_MS = 100,
     LOOKAHEAD_BYTES = 32 << 10, /* of a stream that nobody reads yet */
     SMALL_RECEIVES = 64,
@@ -479,6 +479,7 @@ void cuzk_rpc_look(cuzk_rpc *rpc, cuzk_rpc_view *view)
     view->bytes_received = atomic_load_explicit(&rpc->bytes_received, memory_order_relaxed);
     pthread_mutex_lock(&rpc->lock);
     view->calls = rpc->n_calls;
+    view->blocking = rpc->n_blocking;
     view->calls_total = rpc->calls_total;
     view->calls_failed = rpc->calls_failed;
     view->calls_abandoned = rpc->calls_abandoned;

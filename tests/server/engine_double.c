@@ -46,7 +46,7 @@ struct cuzk_engine {
     pthread_mutex_t lock; /* guards everything */
     pthread_cond_t changed;
     pthread_t thread;
-    bool ends, hold_submissions, hold_jobs;
+    bool ends, hold_submissions, hold_jobs, hold_preload;
     cuzk_status refuse_status, preload_status;
     char refuse_error[256], preload_error[256];
     unsigned preload_ms;
@@ -296,6 +296,13 @@ void double_preload(cuzk_engine *engine, cuzk_status status, const char *error, 
     unlock(engine);
 }
 
+void double_hold_preload(cuzk_engine *engine, bool hold)
+{
+    lock(engine);
+    engine->hold_preload = hold;
+    unlock(engine);
+}
+
 void double_memory(cuzk_engine *engine, uint64_t total, uint64_t payload_max)
 {
     lock(engine);
@@ -463,6 +470,9 @@ cuzk_status cuzk_engine_preload(cuzk_engine *engine, bool *was_loaded, uint64_t 
     unlock(engine);
     nanosleep(&(struct timespec){delay / 1000, delay % 1000 * 1000000}, NULL);
     lock(engine);
+    while (engine->hold_preload) {
+        pthread_cond_wait(&engine->changed, &engine->lock);
+    }
     *was_loaded = engine->is_loaded;
     *load_ns = engine->is_loaded ? 0 : 5000000;
     engine->is_loaded |= status == CUZK_OK;

@@ -23,6 +23,8 @@ void double_end(cuzk_engine *engine, const char *job_id, cuzk_job_state state, c
                 const char *error);
 /** What preload does: a status with a text, after some time. */
 void double_preload(cuzk_engine *engine, cuzk_status status, const char *error, unsigned delay_ms);
+/** Let preloads begin and not end, until it is false again. */
+void double_hold_preload(cuzk_engine *engine, bool hold);
 /** Bytes that cuzk_engine_reserve has, and the largest payload. */
 void double_memory(cuzk_engine *engine, uint64_t total, uint64_t payload_max);
 
