@@ -20,11 +20,9 @@ static unsigned wire_state(cuzk_job_state state)
         return 3;
     case CUZK_JOB_TIMEOUT:
         return 4;
-    case CUZK_JOB_QUEUED:
-    case CUZK_JOB_RUNNING:
-        break;
+    default: /* no end of a job */
+        return 0;
     }
-    return 0;
 }
 
 /* An error text may quote bytes of the payload. */
@@ -84,8 +82,8 @@ static void prove_witness(cuzk_call *call, uint8_t *message, size_t size);
 
 void cuzk_prove_result(cuzk_call *call, const cuzk_job_result *result)
 {
-    if (result->status == CUZK_E_UNAVAILABLE) {
-        /* the engine ends, the job does not */
+    if (result->status == CUZK_E_UNAVAILABLE || result->status == CUZK_E_NOT_FOUND) {
+        /* the engine ends, the job does not; or the journal no longer has it */
         cuzk_call_fail_status(call, result->status, result->error);
         return;
     }

@@ -225,6 +225,23 @@ static void the_end_of_the_engine_is_no_answer(void **state)
     expect(&a, GRPC_STATUS_UNAVAILABLE, "the engine ends");
 }
 
+static void a_job_that_is_no_longer_kept(void **state)
+{
+    (void)state;
+    double_hold(s.engine, false, true);
+    size_t n;
+    uint8_t *request = make_submit(&n, "old", 1, "x", 1);
+    answer a;
+    client_call(s.client, &a, PROVING "SubmitProof", request, n, 0);
+    free(request);
+    answer_clear(&a);
+    double_end(s.engine, "old", CUZK_JOB_FAILED, CUZK_E_NOT_FOUND, "job old is no longer kept");
+    request = make_await(&n, "old", 0);
+    client_call(s.client, &a, PROVING "AwaitProof", request, n, 0);
+    free(request);
+    expect(&a, GRPC_STATUS_NOT_FOUND, "no longer kept");
+}
+
 static void submit(const char *id)
 {
     size_t n;
@@ -574,6 +591,7 @@ int main(void)
         TEST(what_the_engine_refuses),
         TEST(a_failure_is_an_answer),
         TEST(the_end_of_the_engine_is_no_answer),
+        TEST(a_job_that_is_no_longer_kept),
         TEST(submit_and_await),
         TEST(cancel),
         TEST(status),
