@@ -87,6 +87,7 @@ END
         [ -S "$sockets/cuzk.sock" ] && break
         sleep 0.1
     done
+    [ -S "$sockets/cuzk.sock" ] || { cat "$out/daemon.log"; exit 1; }
     step "$cuzk" circuits register sha256 "$folder/circuit.zkey"
     step "$cuzk" submit winning "$out/winning.json" --request "$out/winning-request.json" --request-id winning-1
     step "$cuzk" submit circom sha256 "$out/witness.wtns" --out "$out/proof.json" --public "$out/public.json"
