@@ -5,7 +5,12 @@
 #include "backend/cuda/device_words.cuh"
 #include "backend/cuda/point_add.h"
 
-enum { BLOCK = CUZK_BUCKET_BLOCK, WARPS = BLOCK / 32, ROUNDS = CUZK_RADIX_TILE / BLOCK };
+enum {
+    BLOCK = CUZK_BUCKET_BLOCK,
+    WARPS = BLOCK / 32,
+    ROUNDS = CUZK_RADIX_TILE / BLOCK,
+    RADIX = 1 << CUZK_RADIX_BITS /* one a thread of a block */
+};
 
 static __device__ __forceinline__ uint32_t thread_number(void)
 {
@@ -14,17 +19,16 @@ static __device__ __forceinline__ uint32_t thread_number(void)
 
 /* ---- signed digits ---- */
 
-/* `bits` bits of x beginning at bit `at`; words beyond the last are zero. */
-static __device__ __forceinline__ uint32_t bits_at(const uint64_t *x, uint32_t at, uint32_t bits)
+/* x, five words, shifted down by n < 64 bits. */
+static __device__ __forceinline__ void shift_down(uint64_t *x, uint32_t n)
 {
-    uint64_t low = 0, high = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < 5; i++) { /* no run-time index: x stays in registers */
-        low = i == at / 64 ? x[i] : low;
-        high = i == at / 64 + 1 ? x[i] : high;
+    if (n == 0) {
+        return;
     }
-    uint64_t v = at % 64 == 0 ? low : low >> (at % 64) | high << (64 - at % 64);
-    return (uint32_t)v & ((1u << bits) - 1);
+#pragma unroll
+    for (int j = 0; j < 5; j++) {
+        x[j] = x[j] >> n | (j == 4 ? 0 : x[j + 1] << (64 - n));
+    }
 }
 
 /* k <- order - k where that is less; whether it was. */
@@ -67,10 +71,19 @@ CUZK_KERNEL __launch_bounds__(BLOCK) bucket_digits(cuzk_digits_args a)
         k[j] = sum + a.offset[j];
         carry += k[j] < sum;
     }
-    uint32_t half = 1u << (a.bits - 1);
+    uint32_t half = 1u << (a.bits - 1), skip = a.first * a.bits;
+#pragma unroll 1
+    for (; skip >= 64; skip -= 64) { /* no run-time index: k stays in registers */
+#pragma unroll
+        for (int j = 0; j < 5; j++) {
+            k[j] = j == 4 ? 0 : k[j + 1];
+        }
+    }
+    shift_down(k, skip);
 #pragma unroll 1
     for (uint32_t v = 0; v < a.n_windows; v++) {
-        uint32_t digit = bits_at(k, (a.first + v) * a.bits, a.bits);
+        uint32_t digit = (uint32_t)k[0] & ((1u << a.bits) - 1);
+        shift_down(k, a.bits);
         bool negative = digit < half;
         uint32_t size = negative ? half - digit : digit - half;
         a.codes[(size_t)v * a.n + i] = size << 1 | (negative ? 1 ^ flip : flip);
@@ -79,71 +92,80 @@ CUZK_KERNEL __launch_bounds__(BLOCK) bucket_digits(cuzk_digits_args a)
 
 /* ---- radix sort ---- */
 
-/* Where a tile lies: entries, or codes of one window. */
+/* A tile: entries, or codes of one window. */
 typedef struct {
-    uint32_t first, end; /* entries; scalars of the window */
-    uint32_t window;
+    uint32_t first, end; /* of entries; of the window's scalars */
+    uint32_t window, number;
 } radix_tile;
 
 template <bool CODES> static __device__ __forceinline__ radix_tile tile_of(const cuzk_radix_args &a)
 {
     radix_tile t;
-    t.window = CODES ? blockIdx.x / a.tiles_per_window : 0;
-    t.first = (blockIdx.x - t.window * a.tiles_per_window) * CUZK_RADIX_TILE;
+    t.window = blockIdx.x / a.tiles;
+    t.number = blockIdx.x - t.window * a.tiles;
+    t.first = t.number * CUZK_RADIX_TILE;
     t.end = a.n;
+    if (!CODES) {
+        t.first += a.segments[t.window];
+        t.end = a.segments[t.window + 1];
+    }
     return t;
 }
 
-static __device__ __forceinline__ uint32_t key_of_code(const cuzk_radix_args &a,
-                                                       const radix_tile &t, uint32_t code)
-{
-    return code < 2 ? a.none : (t.window << a.lg_buckets) + (code >> 1) - 1;
-}
-
+/* Whether there is an entry i of the tile, and what it is. */
 template <bool CODES>
-static __device__ __forceinline__ uint32_t key_at(const cuzk_radix_args &a, const radix_tile &t,
-                                                  uint32_t i)
+static __device__ __forceinline__ bool entry_at(const cuzk_radix_args &a, const radix_tile &t,
+                                                uint32_t i, cuzk_bucket_entry *e)
 {
-    if (CODES) {
-        return key_of_code(a, t, a.codes[(size_t)t.window * a.n + i]);
+    e->key = 0;
+    e->value = 0;
+    if (i >= t.end) {
+        return false;
     }
-    return a.entries[i].key;
-}
-
-template <bool CODES>
-static __device__ __forceinline__ cuzk_bucket_entry entry_at(const cuzk_radix_args &a,
-                                                             const radix_tile &t, uint32_t i)
-{
     if (!CODES) {
-        return a.entries[i];
+        *e = a.entries[i];
+        return true;
     }
     uint32_t code = a.codes[(size_t)t.window * a.n + i];
-    cuzk_bucket_entry e;
-    e.key = key_of_code(a, t, code);
-    e.value = (a.index == NULL ? i : a.index[i]) << 1 | (code & 1);
-    return e;
+    if (code < 2) {
+        return false;
+    }
+    e->key = (t.window << a.lg_buckets) + (code >> 1) - 1;
+    e->value = (a.index == NULL ? i : a.index[i]) << 1 | (code & 1);
+    return true;
 }
 
-static __device__ __forceinline__ uint32_t radix_of(uint32_t key, uint32_t shift)
+static __device__ __forceinline__ uint32_t radix_of(const cuzk_radix_args &a, uint32_t key)
 {
-    return key >> shift & ((1u << CUZK_RADIX_BITS) - 1);
+    return (key & ((1u << a.lg_buckets) - 1)) >> a.shift & ((1u << a.bits) - 1);
+}
+
+static __device__ __forceinline__ size_t count_place(const cuzk_radix_args &a, const radix_tile &t,
+                                                     uint32_t radix)
+{
+    return (size_t)((t.window << a.bits) + radix) * a.tiles + t.number;
 }
 
 template <bool CODES> static __device__ __forceinline__ void count_tile(const cuzk_radix_args &a)
 {
-    __shared__ uint32_t counts[BLOCK];
+    __shared__ uint32_t counts[RADIX];
     radix_tile t = tile_of<CODES>(a);
     counts[threadIdx.x] = 0;
     __syncthreads();
-#pragma unroll 8
+#pragma unroll
     for (uint32_t j = 0; j < ROUNDS; j++) {
-        uint32_t i = t.first + j * BLOCK + threadIdx.x;
-        if (i < t.end) {
-            atomicAdd(&counts[radix_of(key_at<CODES>(a, t, i), a.shift)], 1);
+        cuzk_bucket_entry e;
+        if (entry_at<CODES>(a, t, t.first + j * BLOCK + threadIdx.x, &e)) {
+            atomicAdd(&counts[radix_of(a, e.key)], 1);
         }
     }
     __syncthreads();
-    a.counts[threadIdx.x * a.n_tiles + blockIdx.x] = counts[threadIdx.x];
+    if (threadIdx.x >> a.bits == 0) {
+        a.counts[count_place(a, t, threadIdx.x)] = counts[threadIdx.x];
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) { /* the scan makes it the number of entries */
+        a.counts[(size_t)(a.n_windows << a.bits) * a.tiles] = 0;
+    }
 }
 
 CUZK_KERNEL __launch_bounds__(BLOCK) radix_count(cuzk_radix_args a)
@@ -154,6 +176,14 @@ CUZK_KERNEL __launch_bounds__(BLOCK) radix_count(cuzk_radix_args a)
 CUZK_KERNEL __launch_bounds__(BLOCK) radix_count_codes(cuzk_radix_args a)
 {
     count_tile<true>(a);
+}
+
+CUZK_KERNEL __launch_bounds__(BLOCK) radix_segments(cuzk_radix_args a)
+{
+    uint32_t v = thread_number();
+    if (v <= a.n_windows) {
+        a.segments[v] = a.counts[(size_t)(v << a.bits) * a.tiles];
+    }
 }
 
 /* The sum of v over the threads before this one. All threads of the block take part. */
@@ -178,13 +208,13 @@ static __device__ __forceinline__ uint32_t block_scan(uint32_t v, uint32_t *warp
     return before + sum - v;
 }
 
-/* The lanes with this lane's radix, of BLOCK ones and "none", which is BLOCK. One vote a bit:
- * __match_any_sync takes longer the more different values there are. */
-static __device__ __forceinline__ uint32_t lanes_like(uint32_t radix)
+/* The lanes that exist and have this lane's radix. One vote a bit: __match_any_sync takes longer
+ * the more different values there are. */
+static __device__ __forceinline__ uint32_t lanes_like(bool exists, uint32_t radix)
 {
-    uint32_t same = 0xffffffffu;
+    uint32_t same = __ballot_sync(0xffffffffu, exists);
 #pragma unroll
-    for (uint32_t bit = 0; bit <= CUZK_RADIX_BITS; bit++) {
+    for (uint32_t bit = 0; bit < CUZK_RADIX_BITS; bit++) {
         bool is_set = (radix >> bit & 1) != 0;
         uint32_t votes = __ballot_sync(0xffffffffu, is_set);
         same &= is_set ? votes : ~votes;
@@ -192,43 +222,70 @@ static __device__ __forceinline__ uint32_t lanes_like(uint32_t radix)
     return same;
 }
 
+/* What a block of the scatter shares. */
+typedef struct {
+    cuzk_bucket_entry ordered[CUZK_RADIX_TILE];
+    uint16_t counts[WARPS][RADIX];
+    uint32_t move[RADIX], warp_sums[WARPS], total;
+} scatter_shared;
+
+/* Counts of the warps to where their entries of each radix begin in the tile; `move`: from there to
+ * where they begin in memory. */
+static __device__ __forceinline__ void place_counts(const cuzk_radix_args &a, const radix_tile &t,
+                                                    scatter_shared *s)
+{
+    uint32_t sum = 0;
+#pragma unroll
+    for (uint32_t w = 0; w < WARPS; w++) {
+        uint32_t count = s->counts[w][threadIdx.x];
+        s->counts[w][threadIdx.x] = (uint16_t)sum;
+        sum += count;
+    }
+    uint32_t start = block_scan(sum, s->warp_sums);
+    if (threadIdx.x == BLOCK - 1) {
+        s->total = start + sum;
+    }
+#pragma unroll
+    for (uint32_t w = 0; w < WARPS; w++) {
+        s->counts[w][threadIdx.x] = (uint16_t)(s->counts[w][threadIdx.x] + start);
+    }
+    if (threadIdx.x >> a.bits == 0) {
+        s->move[threadIdx.x] = a.counts[count_place(a, t, threadIdx.x)] - start;
+    }
+}
+
 /* Entries keep their order within a tile: a warp takes a run of the tile, 32 entries at a time, and
  * counts those of the same radix before each. They are ordered in shared memory, so that those of
  * one radix leave as a run. */
 template <bool CODES> static __device__ __forceinline__ void scatter_tile(const cuzk_radix_args &a)
 {
-    __shared__ cuzk_bucket_entry ordered[CUZK_RADIX_TILE];
-    __shared__ uint32_t counts[WARPS][BLOCK], warp_sums[WARPS], move[BLOCK];
-    uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    __shared__ scatter_shared s;
+    uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, present = 0;
     radix_tile t = tile_of<CODES>(a);
     cuzk_bucket_entry held[ROUNDS];
-    uint32_t ranks[ROUNDS / 2]; /* two of 16 bits each */
+    uint32_t ranks[(ROUNDS + 1) / 2]; /* two of 16 bits each */
 #pragma unroll
     for (uint32_t j = 0; j < ROUNDS; j++) {
         uint32_t i = t.first + (warp * ROUNDS + j) * 32 + lane;
-        held[j].key = 0;
-        held[j].value = 0;
-        if (i < t.end) {
-            held[j] = entry_at<CODES>(a, t, i);
-        }
+        present |= (uint32_t)entry_at<CODES>(a, t, i, &held[j]) << j;
     }
 #pragma unroll
-    for (uint32_t w = 0; w < WARPS; w++) {
-        counts[w][threadIdx.x] = 0;
+    for (uint32_t i = threadIdx.x; i < WARPS * RADIX / 2; i += BLOCK) {
+        ((uint32_t *)s.counts)[i] = 0;
     }
     __syncthreads();
 #pragma unroll
     for (uint32_t j = 0; j < ROUNDS; j++) {
-        uint32_t row = t.first + (warp * ROUNDS + j) * 32, rank = 0;
-        if (row < t.end) {
-            bool exists = row + lane < t.end;
-            uint32_t radix = radix_of(held[j].key, a.shift);
-            uint32_t same = lanes_like(exists ? radix : (uint32_t)BLOCK);
+        uint32_t rank = 0;
+        if (t.first + (warp * ROUNDS + j) * 32 < t.end) {
+            bool exists = (present >> j & 1) != 0;
+            uint32_t radix = radix_of(a, held[j].key);
+            uint32_t same = lanes_like(exists, radix);
             uint32_t before = (uint32_t)__popc(same & ((1u << lane) - 1));
-            uint32_t base = counts[warp][radix];
+            uint32_t base = s.counts[warp][radix];
             __syncwarp();
             if (exists && before == 0) {
-                counts[warp][radix] = base + (uint32_t)__popc(same);
+                s.counts[warp][radix] = (uint16_t)(base + (uint32_t)__popc(same));
             }
             __syncwarp();
             rank = base + before;
@@ -236,34 +293,20 @@ template <bool CODES> static __device__ __forceinline__ void scatter_tile(const 
         ranks[j / 2] = j % 2 == 0 ? rank : ranks[j / 2] | rank << 16;
     }
     __syncthreads();
-    uint32_t sum = 0;
-#pragma unroll
-    for (uint32_t w = 0; w < WARPS; w++) {
-        uint32_t count = counts[w][threadIdx.x];
-        counts[w][threadIdx.x] = sum;
-        sum += count;
-    }
-    uint32_t start = block_scan(sum, warp_sums);
-#pragma unroll
-    for (uint32_t w = 0; w < WARPS; w++) {
-        counts[w][threadIdx.x] += start;
-    }
-    move[threadIdx.x] = a.counts[threadIdx.x * a.n_tiles + blockIdx.x] - start;
+    place_counts(a, t, &s);
     __syncthreads();
 #pragma unroll
     for (uint32_t j = 0; j < ROUNDS; j++) {
-        if (t.first + (warp * ROUNDS + j) * 32 + lane < t.end) {
+        if ((present >> j & 1) != 0) {
             uint32_t rank = ranks[j / 2] >> (j % 2 * 16) & 0xffff;
-            ordered[counts[warp][radix_of(held[j].key, a.shift)] + rank] = held[j];
+            s.ordered[s.counts[warp][radix_of(a, held[j].key)] + rank] = held[j];
         }
     }
     __syncthreads();
 #pragma unroll 4
-    for (uint32_t j = threadIdx.x; j < CUZK_RADIX_TILE; j += BLOCK) {
-        if (j < t.end - t.first) {
-            cuzk_bucket_entry e = ordered[j];
-            a.sorted[move[radix_of(e.key, a.shift)] + j] = e;
-        }
+    for (uint32_t j = threadIdx.x; j < s.total; j += BLOCK) {
+        cuzk_bucket_entry e = s.ordered[j];
+        a.sorted[s.move[radix_of(a, e.key)] + j] = e;
     }
 }
 
@@ -348,7 +391,7 @@ CUZK_KERNEL __launch_bounds__(BLOCK) bucket_bounds(cuzk_bucket_args a)
     if (b > a.n_buckets) {
         return;
     }
-    uint32_t from = 0, to = a.n; /* the first entry with key b or more is in from … to */
+    uint32_t from = 0, to = *a.n_entries; /* the first entry with key b or more is in from … to */
     while (from < to) {
         uint32_t middle = from + (to - from) / 2;
         if (a.entries[middle].key < b) {

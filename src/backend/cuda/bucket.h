@@ -6,11 +6,10 @@
  * Signed digits: of k and -k the smaller is taken, at most half the order. With
  * C = Σ 2^(w·i + w - 1) over the windows i, window i of k + C less 2^(w-1) is a digit of k in
  * -2^(w-1) … 2^(w-1) - 1, and no carry runs. Buckets of a group of windows are
- * numbered (window in the group)·2^(w-1) + |digit| - 1; entries with digit 0 get the number after
- * the last one and are sorted to the end.
+ * numbered (window in the group)·2^(w-1) + |digit| - 1; digits that are 0 make no entry.
  * Digits of many windows are made in one pass over the scalars, as codes: 2·|digit| + (1 if
- * negative). The sort of a group is a radix sort of 8 bits a pass, least significant first: count,
- * scan, scatter; its first pass makes the entries from the codes.
+ * negative). The sort of a group is a radix sort of up to 8 bits a pass, least significant first,
+ * of each window by itself: count, scan, scatter; its first pass makes the entries from the codes.
  * A round adds the points of each bucket in pairs, so that c points become ⌈c/2⌉; the last of an
  * odd number is paired with infinity. Rounds end when no bucket holds two. All kernels are the same
  * for both curves. */
@@ -21,7 +20,7 @@
 
 enum {
     CUZK_BUCKET_BLOCK = 256,  /* threads of every kernel here */
-    CUZK_RADIX_BITS = 8,      /* of a pass: one thread of a block per value */
+    CUZK_RADIX_BITS = 8,      /* of a pass at most: one value of each thread of a block */
     CUZK_RADIX_TILE = 4096,   /* entries of a block of the sort */
     CUZK_SCAN_TILE = 2048,    /* elements of a block of the scan */
     CUZK_ROUNDS_MAX = 32,     /* totals that bucket_totals gives */
@@ -46,20 +45,22 @@ typedef struct {
     uint32_t bits; /* w */
 } cuzk_digits_args;
 
-/* radix_count: counts[value·n_tiles + tile]; radix_scatter: entries to `sorted`, counts scanned.
- * radix_count_codes, radix_scatter_codes: the first pass of a group, from the codes of its windows,
- * tiles_per_window tiles each, n scalars. */
+/* radix_count: counts[(window·2^bits + value)·tiles + tile]; radix_scatter: entries to
+ * `sorted`, counts scanned. The windows' entries lie one behind the other: those of window v from
+ * segments[v] on, all of them before segments[n_windows]. radix_count_codes, radix_scatter_codes:
+ * the first pass, from the codes of n scalars a window; radix_segments, after its scan, tells where
+ * the windows begin. */
 typedef struct {
     const cuzk_bucket_entry *entries;
     const uint32_t *codes;
     const uint32_t *index; /* the base of each scalar, or NULL for i */
     cuzk_bucket_entry *sorted;
     uint32_t *counts;
-    uint32_t n, n_tiles;
-    uint32_t shift;            /* of the pass's 8 bits in the key */
-    uint32_t tiles_per_window; /* of the first pass */
-    uint32_t lg_buckets;       /* of a window */
-    uint32_t none;             /* the key of digits that are 0: the buckets of a full group */
+    uint32_t *segments;
+    uint32_t n, n_windows;
+    uint32_t tiles;       /* of a window of n entries */
+    uint32_t shift, bits; /* of the pass, in the number of a bucket in its window */
+    uint32_t lg_buckets;  /* of a window */
 } cuzk_radix_args;
 
 /* scan_sums, scan_top (one block), scan_apply: a <- its exclusive prefix sums. */
@@ -81,7 +82,8 @@ typedef struct {
     uint32_t *list; /* pairs of entries for the additions */
     uint32_t *next_keys;
     uint32_t *totals;
-    uint32_t n; /* points */
+    const uint32_t *n_entries; /* of bucket_bounds */
+    uint32_t n;                /* points */
     uint32_t n_buckets;
 } cuzk_bucket_args;
 

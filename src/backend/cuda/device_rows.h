@@ -13,13 +13,14 @@
 typedef struct {
     const cuzk_cuda_api *api;
     CUmodule module;
-    CUfunction kernel;
+    CUfunction kernel, long_kernel;
     const cuzk_shape *shape; /* NULL: of a circom key */
     const cuzk_zkey *zkey;
     uint32_t n_stored, n_constraints, n_inputs, n_blocks;
     unsigned lg_n;
     size_t n_terms[2];
-    size_t begin[2], var[2], code[2], coefs[2], blocks, choices;
+    uint32_t n_long[2]; /* long rows, copies counted */
+    size_t long_rows[2], begin[2], var[2], code[2], coefs[2], blocks, choices;
 } cuzk_device_rows;
 
 /** Load the kernel of the curve and plan memory.

@@ -26,12 +26,13 @@ static void add_round_places(cuzk_sum_layout *l, const cuzk_group *g, const cuzk
     size_t n_buckets = l->n_buckets;
     size_t full = n_entries < n_buckets ? n_entries : n_buckets; /* buckets with points */
     size_t points[2] = {(n_entries + full) / 2, (n_entries + 3 * full) / 4 + 1};
-    size_t n_counts = (size_t)(p->together * tiles(p->n, CUZK_RADIX_TILE)) << CUZK_RADIX_BITS;
+    size_t n_counts = ((size_t)p->together * tiles(p->n, CUZK_RADIX_TILE) << CUZK_RADIX_BITS) + 1;
     size_t n_scan = n_counts < n_buckets + 1 ? n_buckets + 1 : n_counts;
     l->codes = cuzk_sum_take(&l->total, 4 * (size_t)p->n * p->coded);
     l->counts = cuzk_sum_take(&l->total, 4 * n_counts);
     l->scan = cuzk_sum_take(&l->total, 4 * (size_t)tiles(n_scan, CUZK_SCAN_TILE));
     l->totals = cuzk_sum_take(&l->total, 4 * CUZK_TOTALS);
+    l->segments = cuzk_sum_take(&l->total, 4 * ((size_t)p->together + 1));
     l->list = cuzk_sum_take(&l->total, 8 * points[0]);
     for (int i = 0; i < 2; i++) {
         l->entries[i] = cuzk_sum_take(&l->total, sizeof(cuzk_bucket_entry) * n_entries);
@@ -123,32 +124,39 @@ static cuzk_status launch(const cuzk_summing *c, CUfunction kernel, uint64_t n_t
 
 /* ---- sort ---- */
 
-/* Codes of n_windows windows to sorted entries, without zeros among the first of them; returns in
- * *where the array that holds them. */
+/* Codes of n_windows windows to sorted entries, and where the windows begin; returns in *where the
+ * array that holds them. */
 static cuzk_status sort(const cuzk_summing *c, uint32_t n_windows, CUdeviceptr codes,
                         CUdeviceptr index, int *where, cuzk_error *err)
 {
     const cuzk_point_summer *s = c->s;
-    CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_SORT, err));
-    uint32_t none = c->l.n_buckets, n_window_tiles = tiles(c->plan.n, CUZK_RADIX_TILE);
     int at = 0;
-    for (uint32_t shift = 0; shift < 32 && none >> shift != 0; shift += CUZK_RADIX_BITS) {
-        bool is_first = shift == 0;
+    CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_SORT, err));
+    /* as few passes as possible, of as few bits: entries leave in the longer runs */
+    uint32_t n_passes = tiles(c->plan.lg_buckets, CUZK_RADIX_BITS), bits;
+    for (uint32_t shift = 0; shift < c->plan.lg_buckets; shift += bits, n_passes--) {
+        bits = tiles(c->plan.lg_buckets - shift, n_passes);
         cuzk_radix_args args = {.entries = cuzk_sum_place(c, c->l.entries[at]),
                                 .codes = cuzk_device_address(codes),
                                 .index = cuzk_device_address(index),
                                 .sorted = cuzk_sum_place(c, c->l.entries[1 - at]),
                                 .counts = cuzk_sum_place(c, c->l.counts),
-                                .n = is_first ? c->plan.n : n_windows * c->plan.n,
+                                .segments = cuzk_sum_place(c, c->l.segments),
+                                .n = c->plan.n,
+                                .n_windows = n_windows,
+                                .tiles = tiles(c->plan.n, CUZK_RADIX_TILE),
                                 .shift = shift,
-                                .tiles_per_window = n_window_tiles,
-                                .lg_buckets = c->plan.lg_buckets,
-                                .none = none};
-        args.n_tiles = is_first ? n_windows * n_window_tiles : tiles(args.n, CUZK_RADIX_TILE);
-        uint64_t n_threads = (uint64_t)args.n_tiles * CUZK_BUCKET_BLOCK;
+                                .bits = bits,
+                                .lg_buckets = c->plan.lg_buckets};
+        uint64_t n_threads = (uint64_t)n_windows * args.tiles * CUZK_BUCKET_BLOCK;
+        size_t n_counts = ((size_t)n_windows * args.tiles << bits) + 1;
+        bool is_first = shift == 0;
         CUZK_TRY(
             launch(c, is_first ? s->radix_count_codes : s->radix_count, n_threads, &args, err));
-        CUZK_TRY(scan(c, args.counts, (size_t)args.n_tiles << CUZK_RADIX_BITS, err));
+        CUZK_TRY(scan(c, args.counts, n_counts, err));
+        if (is_first) {
+            CUZK_TRY(launch(c, s->radix_segments, (uint64_t)n_windows + 1, &args, err));
+        }
         CUZK_TRY(
             launch(c, is_first ? s->radix_scatter_codes : s->radix_scatter, n_threads, &args, err));
         at = 1 - at;
@@ -159,9 +167,10 @@ static cuzk_status sort(const cuzk_summing *c, uint32_t n_windows, CUdeviceptr c
 
 /* ---- rounds ---- */
 
-/* Where the buckets of n sorted entries begin, in begin[0], and how many points every round leaves.
+/* Where the buckets of the sorted entries begin, in begin[0], and how many points every round
+ * leaves.
  */
-static cuzk_status count_rounds(const cuzk_summing *c, const void *entries, uint32_t n,
+static cuzk_status count_rounds(const cuzk_summing *c, const void *entries, uint32_t n_windows,
                                 uint32_t totals[CUZK_TOTALS], cuzk_error *err)
 {
     const cuzk_point_summer *s = c->s;
@@ -169,7 +178,7 @@ static cuzk_status count_rounds(const cuzk_summing *c, const void *entries, uint
                              .next = cuzk_sum_place(c, c->l.begin[0]),
                              .begin = cuzk_sum_place(c, c->l.begin[0]),
                              .totals = cuzk_sum_place(c, c->l.totals),
-                             .n = n,
+                             .n_entries = cuzk_sum_place(c, c->l.segments + 4 * n_windows),
                              .n_buckets = c->l.n_buckets};
     CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_PAIRS, err));
     CUZK_CUDA_TRY(s->api, err, cuMemsetD8Async,
@@ -195,13 +204,13 @@ static unsigned rounds_of(uint32_t largest)
 }
 
 /* Sorted entries to final points. */
-static cuzk_status add_buckets(cuzk_summing *c, uint32_t group, const void *entries, uint32_t n,
-                               cuzk_error *err)
+static cuzk_status add_buckets(cuzk_summing *c, uint32_t group, const void *entries,
+                               uint32_t n_windows, cuzk_error *err)
 {
     const cuzk_point_summer *s = c->s;
     const cuzk_sum_layout *l = &c->l;
     uint32_t totals[CUZK_TOTALS];
-    CUZK_TRY(count_rounds(c, entries, n, totals, err));
+    CUZK_TRY(count_rounds(c, entries, n_windows, totals, err));
     size_t group_begin = l->final_begin + 4 * ((size_t)l->n_buckets + 1) * group;
     uint32_t n_points = totals[CUZK_TOTALS_ENTRIES];
     unsigned n_rounds = rounds_of(totals[CUZK_TOTALS_LARGEST]);
@@ -250,8 +259,7 @@ cuzk_status cuzk_sum_add_group(cuzk_summing *c, uint32_t group, uint32_t n_windo
 {
     int where = 0;
     CUZK_TRY(sort(c, n_windows, codes, index, &where, err));
-    return add_buckets(c, group, cuzk_sum_place(c, c->l.entries[where]), n_windows * c->plan.n,
-                       err);
+    return add_buckets(c, group, cuzk_sum_place(c, c->l.entries[where]), n_windows, err);
 }
 
 /* ---- reduction ---- */

@@ -25,6 +25,7 @@ static cuzk_status find_kernels(cuzk_point_summer *s, cuzk_error *err)
         {&s->radix_count_codes, s->bucket_module, "radix_count_codes"},
         {&s->radix_scatter, s->bucket_module, "radix_scatter"},
         {&s->radix_scatter_codes, s->bucket_module, "radix_scatter_codes"},
+        {&s->radix_segments, s->bucket_module, "radix_segments"},
         {&s->scan_sums, s->bucket_module, "scan_sums"},
         {&s->scan_top, s->bucket_module, "scan_top"},
         {&s->scan_apply, s->bucket_module, "scan_apply"},

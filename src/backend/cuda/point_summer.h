@@ -16,8 +16,8 @@ typedef struct {
     cuzk_point_adder adder;
     CUmodule bucket_module, reduce_module;
     CUfunction digits, radix_count, radix_count_codes, radix_scatter, radix_scatter_codes,
-        scan_sums, scan_top, scan_apply, bounds, totals, counts, pairs, select_counts, bit_list,
-        field_list;
+        radix_segments, scan_sums, scan_top, scan_apply, bounds, totals, counts, pairs,
+        select_counts, bit_list, field_list;
     CUfunction points_spread[2], points_odd[2], points_fold[2], points_bits[2]; /* by group id */
 } cuzk_point_summer;
 

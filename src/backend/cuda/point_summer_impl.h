@@ -12,6 +12,7 @@ typedef struct {
     size_t codes;       /* digits of several windows */
     size_t entries[2];  /* before and after a pass of the sort */
     size_t counts;      /* of the sort's tiles */
+    size_t segments;    /* where the windows of a group begin */
     size_t scan;        /* sums of the scan's tiles */
     size_t begin[2];    /* positions of the buckets of a group, of this round and the next */
     size_t final_begin; /* the same after the last round, for all groups */

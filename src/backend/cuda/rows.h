@@ -5,7 +5,10 @@
 
 #include <stdint.h>
 
-enum { CUZK_ROWS_BLOCK = 128 };
+enum {
+    CUZK_ROWS_BLOCK = 128,
+    CUZK_ROWS_LONG = 24 /* rows of more terms are long */
+};
 
 /* As cuzk_shape_block (r1cs/shape.h): rows stored once for n_copies copies. */
 typedef struct {
@@ -21,9 +24,9 @@ typedef struct {
     const uint64_t *field; /* 4 words each, plain */
 } cuzk_rows_witness;
 
-/* rows_times_witness, one thread a constraint: out_(i bit-reversed) = ⟨row i, w⟩ in Montgomery form
- * for all 2^lg_n rows. Behind n_constraints row i is
- * input i - n_constraints, where inputs_follow, or 0. */
+/* rows_times_witness, one thread a constraint, but for long rows; long_rows_times_witness, a warp
+ * for each of these: out_(i bit-reversed) = ⟨row i, w⟩ in Montgomery form for all 2^lg_n rows.
+ * Behind n_constraints row i is input i - n_constraints, where inputs_follow, or 0. */
 typedef struct {
     void *out;
     const uint32_t *begin, *var; /* stored rows; a variable a term */
@@ -32,7 +35,8 @@ typedef struct {
     const cuzk_rows_block *blocks;
     const uint32_t *choices;
     cuzk_rows_witness w;
-    uint32_t n_blocks, lg_n, n_constraints, n_inputs, inputs_follow, unused;
+    const uint32_t *long_rows; /* constraints */
+    uint32_t n_blocks, lg_n, n_constraints, n_inputs, inputs_follow, n_long;
 } cuzk_rows_args;
 
 #endif

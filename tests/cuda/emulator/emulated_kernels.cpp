@@ -33,17 +33,26 @@ extern const simt_kernel CURVE_TABLE(transform)[] = {
     SIMT_KERNEL(fr_multiply_subtract), SIMT_KERNEL(fr_subtract),
     SIMT_KERNEL(fr_permute),           {}};
 
-extern const simt_kernel CURVE_TABLE(bucket)[] = {
-    SIMT_KERNEL(bucket_digits),     SIMT_KERNEL(radix_count),
-    SIMT_KERNEL(radix_count_codes), SIMT_KERNEL(radix_scatter_codes),
-    SIMT_KERNEL(radix_scatter),     SIMT_KERNEL(scan_sums),
-    SIMT_KERNEL(scan_top),          SIMT_KERNEL(scan_apply),
-    SIMT_KERNEL(bucket_bounds),     SIMT_KERNEL(bucket_totals),
-    SIMT_KERNEL(bucket_counts),     SIMT_KERNEL(bucket_pairs),
-    SIMT_KERNEL(select_counts),     SIMT_KERNEL(bit_list),
-    SIMT_KERNEL(field_list),        {}};
+extern const simt_kernel CURVE_TABLE(bucket)[] = {SIMT_KERNEL(bucket_digits),
+                                                  SIMT_KERNEL(radix_count),
+                                                  SIMT_KERNEL(radix_count_codes),
+                                                  SIMT_KERNEL(radix_segments),
+                                                  SIMT_KERNEL(radix_scatter_codes),
+                                                  SIMT_KERNEL(radix_scatter),
+                                                  SIMT_KERNEL(scan_sums),
+                                                  SIMT_KERNEL(scan_top),
+                                                  SIMT_KERNEL(scan_apply),
+                                                  SIMT_KERNEL(bucket_bounds),
+                                                  SIMT_KERNEL(bucket_totals),
+                                                  SIMT_KERNEL(bucket_counts),
+                                                  SIMT_KERNEL(bucket_pairs),
+                                                  SIMT_KERNEL(select_counts),
+                                                  SIMT_KERNEL(bit_list),
+                                                  SIMT_KERNEL(field_list),
+                                                  {}};
 
-extern const simt_kernel CURVE_TABLE(rows)[] = {SIMT_KERNEL(rows_times_witness), {}};
+extern const simt_kernel CURVE_TABLE(rows)[] = {
+    SIMT_KERNEL(rows_times_witness), SIMT_KERNEL(long_rows_times_witness), {}};
 
 #define REDUCE_KERNELS(g)                                                                          \
     SIMT_KERNEL(g##_points_spread), SIMT_KERNEL(g##_points_odd), SIMT_KERNEL(g##_points_fold),     \
