@@ -303,8 +303,8 @@ void cuzk_slot_run(cuzk_thread *thread, void *item)
 
 /* Whose work knows the circuit. Errors: E_NOT_FOUND with what each says; that of the one that knows
  * it. */
-static cuzk_status find_work(unsigned *kind, uint64_t *bytes, const cuzk_engine *engine,
-                             const char *circuit, cuzk_error *err)
+static cuzk_status find_work(unsigned *kind, uint64_t *bytes, uint64_t *device_bytes,
+                             const cuzk_engine *engine, const char *circuit, cuzk_error *err)
 {
     char texts[CUZK_ERROR_TEXT_MAX] = "";
     for (unsigned k = 0; k < CUZK_KINDS_MAX; k++) {
@@ -317,7 +317,7 @@ static cuzk_status find_work(unsigned *kind, uint64_t *bytes, const cuzk_engine 
             continue;
         }
         cuzk_error one = {0};
-        cuzk_status status = work->resident_size(work->user, circuit, bytes, &one);
+        cuzk_status status = work->resident_size(work->user, circuit, bytes, device_bytes, &one);
         if (status != CUZK_E_NOT_FOUND) {
             *kind = k;
             return status == CUZK_OK ? CUZK_OK : CUZK_FAIL(err, status, "%s", one.text);
@@ -354,7 +354,8 @@ cuzk_status cuzk_engine_preload(cuzk_engine *engine, bool *was_loaded, uint64_t 
     uint64_t bytes = 0;
     *was_loaded = false;
     *load_ns = 0;
-    CUZK_TRY(find_work(&kind, &bytes, engine, circuit, err));
+    uint64_t device_bytes = 0;
+    CUZK_TRY(find_work(&kind, &bytes, &device_bytes, engine, circuit, err));
     uint64_t cap = engine->budget.shares[CUZK_SHARE_WORK].cap;
     CUZK_FAIL_IF(bytes > cap, err, CUZK_E_MEMORY,
                  "circuit %s needs %" PRIu64
@@ -372,6 +373,9 @@ cuzk_status cuzk_engine_preload(cuzk_engine *engine, bool *was_loaded, uint64_t 
     } else {
         uint64_t from_ns = cuzk_now_ns();
         slot->n_preloads++;
+        if (slot->device_bytes == 0) {
+            slot->device_bytes = device_bytes;
+        }
         engine->n_callers++;
         status = wait_loaded(engine, slot, err);
         engine->n_callers--;

@@ -79,9 +79,11 @@ typedef struct cuzk_work {
                           size_t n_bytes, cuzk_error *err);
     void (*task_destroy)(void *user, cuzk_task *task);
 
-    /** Size of a resident before it is loaded. Errors: E_NOT_FOUND (no such circuit; the text lists
-     *  those there are), E_FILE (its file is not there). Cheap. */
-    cuzk_status (*resident_size)(void *user, const char *circuit, uint64_t *bytes, cuzk_error *err);
+    /** Size of a resident before it is loaded, in host memory and on a device (may be NULL).
+     * Errors: E_NOT_FOUND (no such circuit; the text lists those there are), E_FILE (its file is
+     * not there). Cheap. */
+    cuzk_status (*resident_size)(void *user, const char *circuit, uint64_t *bytes,
+                                 uint64_t *device_bytes, cuzk_error *err);
 
     /** Load a circuit's key. report: called with 0 … 1; false cancels. bytes: what it takes now.
      *  warm: also pay all that a first proof would. */

@@ -186,7 +186,8 @@ static cuzk_status find_circuit(cuzk_circom_facts *facts, char **path, const cuz
                                      err);
 }
 
-static cuzk_status resident_size(void *user, const char *circuit, uint64_t *bytes, cuzk_error *err)
+static cuzk_status resident_size(void *user, const char *circuit, uint64_t *bytes,
+                                 uint64_t *on_device_bytes, cuzk_error *err)
 {
     const cuzk_circom_work *work = user;
     cuzk_circom_facts facts;
@@ -197,6 +198,9 @@ static cuzk_status resident_size(void *user, const char *circuit, uint64_t *byte
                                                              path, strerror(errno));
     free(path);
     *bytes = resident_bytes(&facts);
+    if (on_device_bytes != NULL) {
+        *on_device_bytes = device_bytes(work, &facts);
+    }
     return status;
 }
 

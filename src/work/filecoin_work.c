@@ -46,6 +46,13 @@ static void task_destroy(void *user, cuzk_task *task)
     }
 }
 
+static uint64_t resident_device_bytes(const cuzk_filecoin_work *work,
+                                      const cuzk_circuit_counts *counts)
+{
+    return cuzk_on_device_bytes(work->devices, cuzk_circuit_device_bytes(counts),
+                                cuzk_circuit_device_bytes_least(counts));
+}
+
 static cuzk_status fill_info(cuzk_task_info *info, const cuzk_filecoin_work *work,
                              const cuzk_filecoin_decoded *decoded, cuzk_error *err)
 {
@@ -61,9 +68,7 @@ static cuzk_status fill_info(cuzk_task_info *info, const cuzk_filecoin_work *wor
         .host_bytes = cuzk_circuit_host_bytes(counts, cuzk_work_devices_are_cards(work->devices),
                                               work->ctx->pool),
         .resident_bytes = cuzk_circuit_resident_bytes(counts),
-        .resident_device_bytes =
-            cuzk_on_device_bytes(work->devices, cuzk_circuit_device_bytes(counts),
-                                 cuzk_circuit_device_bytes_least(counts)),
+        .resident_device_bytes = resident_device_bytes(work, counts),
     };
     memcpy(info->digest, decoded->digest, sizeof info->digest);
     snprintf(info->circuit, sizeof info->circuit, "%s", id);
@@ -109,7 +114,8 @@ static cuzk_status find_params(char **path, cuzk_registered_proof *proof,
                                     work->allow_test_key, err);
 }
 
-static cuzk_status resident_size(void *user, const char *circuit, uint64_t *bytes, cuzk_error *err)
+static cuzk_status resident_size(void *user, const char *circuit, uint64_t *bytes,
+                                 uint64_t *device_bytes, cuzk_error *err)
 {
     const cuzk_filecoin_work *work = user;
     const cuzk_circuit_counts *counts = NULL;
@@ -119,6 +125,9 @@ static cuzk_status resident_size(void *user, const char *circuit, uint64_t *byte
     free(path);
     CUZK_TRY(cuzk_circuit_counts_get(&counts, circuit, err));
     *bytes = cuzk_circuit_resident_bytes(counts);
+    if (device_bytes != NULL) {
+        *device_bytes = resident_device_bytes(work, counts);
+    }
     return CUZK_OK;
 }
 

@@ -232,11 +232,15 @@ static cuzk_status find_circuit(const null_circuit **out, const null_work *work,
     return CUZK_OK;
 }
 
-static cuzk_status resident_size(void *user, const char *circuit, uint64_t *bytes, cuzk_error *err)
+static cuzk_status resident_size(void *user, const char *circuit, uint64_t *bytes,
+                                 uint64_t *device_bytes, cuzk_error *err)
 {
     const null_circuit *c = NULL;
     CUZK_TRY(find_circuit(&c, (const null_work *)user, circuit, err));
     *bytes = c->bytes;
+    if (device_bytes != NULL) {
+        *device_bytes = c->device_bytes;
+    }
     return CUZK_OK;
 }
 

@@ -313,6 +313,25 @@ static void test_device_memory(void **state)
     test_clear(&t);
 }
 
+/* By name: ready for a first proof, on the device too. */
+static void test_preload_on_device(void **state)
+{
+    (void)state;
+    static const null_circuit SMALL[] = {{.name = "null-a", .bytes = 1, .device_bytes = 400}};
+    engine_test t;
+    test_init(&t);
+    t.devices[0].memory_bytes = 1000;
+    test_start(&t, &(null_options){.circuits = SMALL, .n_circuits = 1});
+    bool was_loaded = true;
+    uint64_t ns = 0;
+    assert_int_equal(cuzk_engine_preload(t.engine, &was_loaded, &ns, "null-a", NULL), CUZK_OK);
+    assert_int_equal(null_work_alive(t.work).on_device, 1);
+    assert_int_equal(test_look(&t).devices[0].reserved_bytes, 400);
+    prove(&t, "1", "circuit=null-a device=200");
+    assert_int_equal(test_look(&t).devices[0].reserved_bytes, 400);
+    test_clear(&t);
+}
+
 /* Three circuits in turn where two fit, from several callers: everything is done, within the
  * budget. */
 static void test_thrash(void **state)
@@ -351,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_idle_time),
         cmocka_unit_test(test_device_memory),
         cmocka_unit_test(test_thrash),
+        cmocka_unit_test(test_preload_on_device),
     };
     return cmocka_run_group_tests_name("engine: residents", tests, NULL, NULL);
 }

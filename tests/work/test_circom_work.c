@@ -142,7 +142,7 @@ static void prove_fixture(const cuzk_work *work, const char *name, const char *f
     assert_string_equal(info.circuit, id);
     assert_int_equal(info.n_units, 1);
     assert_true(info.is_unchecked);
-    assert_ok(work->resident_size(work->user, id, &told, &err));
+    assert_ok(work->resident_size(work->user, id, &told, NULL, &err));
     assert_ok(work->resident_load(work->user, &resident, &bytes, id, true, &err));
     assert_true(bytes <= told && told == info.resident_bytes);
     work_caller_init(&c, 0);
@@ -426,12 +426,12 @@ static void test_registry(void **state)
     expect_list(circom, after, 4);
     const cuzk_work *work = cuzk_circom_work_table(circom);
     uint64_t bytes;
-    assert_fails(work->resident_size(work->user, "circom:multiplier2", &bytes, &err),
+    assert_fails(work->resident_size(work->user, "circom:multiplier2", &bytes, NULL, &err),
                  CUZK_E_NOT_FOUND, "register it anew");
     put_file(folder, "2.zkey", "circom/bn254/multiplier2/circuit.zkey");
     assert_ok(cuzk_circom_register(circom, &was, NULL, "multiplier2", "2.zkey", &err));
     assert_true(was);
-    assert_ok(work->resident_size(work->user, "circom:multiplier2", &bytes, &err));
+    assert_ok(work->resident_size(work->user, "circom:multiplier2", &bytes, NULL, &err));
 
     /* a file that changes after it was registered */
     cuzk_resident *resident = NULL;
@@ -450,12 +450,12 @@ static void test_registry(void **state)
         work->resident_load(work->user, &resident, &bytes, "circom:multiplier2", false, &err));
     work->resident_close(work->user, resident);
     assert_int_equal(unlink(path), 0);
-    assert_fails(work->resident_size(work->user, "circom:multiplier2", &bytes, &err), CUZK_E_FILE,
-                 "No such file");
+    assert_fails(work->resident_size(work->user, "circom:multiplier2", &bytes, NULL, &err),
+                 CUZK_E_FILE, "No such file");
     assert_fails(
         work->resident_load(work->user, &resident, &bytes, "circom:multiplier2", false, &err),
         CUZK_E_FILE, "No such file");
-    assert_fails(work->resident_size(work->user, "porep-32g", &bytes, &err), CUZK_E_NOT_FOUND,
+    assert_fails(work->resident_size(work->user, "porep-32g", &bytes, NULL, &err), CUZK_E_NOT_FOUND,
                  "circom:NAME");
     cuzk_circom_work_destroy(circom);
 

@@ -23,7 +23,7 @@ static subject subject_open(const char *name, unsigned first, unsigned n)
     subject s = {.p = payload_open(name, first, n)};
     uint64_t bytes = 0, told = 0;
     assert_ok(payload_decode(s.p, work, &s.task, &s.info, &err));
-    assert_ok(work->resident_size(work->user, s.info.circuit, &told, &err));
+    assert_ok(work->resident_size(work->user, s.info.circuit, &told, NULL, &err));
     assert_ok(work->resident_load(work->user, &s.resident, &bytes, s.info.circuit, true, &err));
     assert_true(bytes <= told && told == s.info.resident_bytes && bytes > 0);
     return s;
@@ -298,13 +298,14 @@ static void test_residents(void **state)
     (void)state;
     cuzk_resident *resident = NULL;
     uint64_t bytes = 0;
-    assert_fails(work->resident_size(work->user, "porep-99g", &bytes, &err), CUZK_E_NOT_FOUND,
+    assert_fails(work->resident_size(work->user, "porep-99g", &bytes, NULL, &err), CUZK_E_NOT_FOUND,
                  "there is no circuit \"porep-99g\"; there are porep-2k, ");
     assert_true(strstr(err.text, "porep-32g") != NULL && strstr(err.text, "winning-64g") != NULL);
-    assert_fails(work->resident_size(work->user, "", &bytes, &err), CUZK_E_NOT_FOUND, "\"\"");
-    assert_fails(work->resident_size(work->user, "circom:x", &bytes, &err), CUZK_E_NOT_FOUND, "");
+    assert_fails(work->resident_size(work->user, "", &bytes, NULL, &err), CUZK_E_NOT_FOUND, "\"\"");
+    assert_fails(work->resident_size(work->user, "circom:x", &bytes, NULL, &err), CUZK_E_NOT_FOUND,
+                 "");
     assert_fails(
-        work->resident_size(work->user, "winning-32g", &bytes, &err), CUZK_E_FILE,
+        work->resident_size(work->user, "winning-32g", &bytes, NULL, &err), CUZK_E_FILE,
         "No such file or directory (\"cuzk params fetch winning-32g --folder DIR\" fetches "
         "it)");
     assert_fails(work->resident_load(work->user, &resident, &bytes, "winning-32g", false, &err),

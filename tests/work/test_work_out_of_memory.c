@@ -36,7 +36,7 @@ static cuzk_status step_decode(cuzk_error *e)
 static cuzk_status step_size(cuzk_error *e)
 {
     uint64_t bytes;
-    return g.table->resident_size(g.table->user, g.info.circuit, &bytes, e);
+    return g.table->resident_size(g.table->user, g.info.circuit, &bytes, NULL, e);
 }
 
 static cuzk_status step_load(cuzk_error *e)
