@@ -257,12 +257,17 @@ class Daemon:
     def resident_bytes(self):
         return int(re.search(r"VmRSS:\s+(\d+) kB", read("/proc/%d/status" % self.process.pid).decode()).group(1)) * 1024
 
-    def trace(self):
-        """What the empty work did: list of (stage, unit, text)."""
+    def trace(self, since=0):
+        """What the empty work did: list of (stage, unit, text). since: a former trace_bytes."""
         if not os.path.exists(self.trace_path):
             return []
-        lines = [l.split(" ", 2) for l in read(self.trace_path).decode().splitlines()]
+        with open(self.trace_path, "rb") as f:
+            f.seek(since)
+            lines = [l.split(" ", 2) for l in f.read().decode().splitlines()]
         return [(l[0], int(l[1]), l[2]) for l in lines]
+
+    def trace_bytes(self):
+        return os.path.getsize(self.trace_path) if os.path.exists(self.trace_path) else 0
 
     def unfinished(self):
         """Jobs inside, as Curio counts them."""

@@ -96,13 +96,13 @@ def kill_often(cuzk, n_kills, faults):
             time.sleep(rng.random() * 0.15)
             d.kill()
             units, ended = journalled(d)
-            trace_at = len(d.trace())
+            trace_at = d.trace_bytes()
             finished_before += len(units)
             ended_before += len(ended)
             d.start()
             assert "damaged" not in d.log(), d.log()
             time.sleep(rng.random() * 0.1)
-            for stage, unit, text in d.trace()[trace_at:]:
+            for stage, unit, text in d.trace(trace_at):
                 if stage == "prove":
                     id = "k" + text.split(" ")[0][2:]
                     assert (id, unit) not in units, "unit %d of %s was finished and is proved again" % (unit, id)
