@@ -2,6 +2,7 @@
 /* The clerk: one thread that tells the outside what happened, in the order in which it happened,
  * and looks after what comes with time. A caller's callbacks are thereby never under the lock,
  * never two at once, and a result never before its acceptance. */
+#define _GNU_SOURCE /* pthread_setname_np */
 #include "engine/inner.h"
 
 #include "base/clock.h"
@@ -145,6 +146,7 @@ static void sleep_until_needed(cuzk_engine *engine)
 static void *run(void *arg)
 {
     cuzk_engine *engine = (cuzk_engine *)arg;
+    pthread_setname_np(pthread_self(), "clerk");
     cuzk_engine_lock(engine);
     for (;;) {
         cuzk_notice *notice = engine->notices.first;

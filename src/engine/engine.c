@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The engine's life: options, threads, drain, stop. */
+#define _GNU_SOURCE /* pthread_setname_np */
 #include "engine/inner.h"
 
 #include "base/clock.h"
@@ -40,6 +41,7 @@ char *cuzk_engine_text(const char *fmt, ...)
 static void *run_thread(void *arg)
 {
     cuzk_thread *thread = (cuzk_thread *)arg;
+    pthread_setname_np(pthread_self(), thread->stage->name);
     cuzk_engine *engine = thread->engine;
     cuzk_stage *stage = thread->stage;
     cuzk_engine_lock(engine);
@@ -66,9 +68,10 @@ static void *run_thread(void *arg)
 }
 
 static cuzk_status start_threads(cuzk_engine *engine, cuzk_stage *stage, unsigned n_threads,
-                                 void (*run)(cuzk_thread *, void *), unsigned device,
-                                 unsigned first_worker, cuzk_error *err)
+                                 const char *name, void (*run)(cuzk_thread *, void *),
+                                 unsigned device, unsigned first_worker, cuzk_error *err)
 {
+    stage->name = name;
     stage->run = run;
     for (unsigned i = 0; i < n_threads; i++) {
         cuzk_thread *thread = &engine->threads[engine->n_threads];
@@ -120,20 +123,22 @@ static cuzk_status start_all(cuzk_engine *engine, cuzk_error *err)
     engine->threads = calloc(n, sizeof *engine->threads);
     CUZK_FAIL_IF(engine->threads == NULL, err, CUZK_E_MEMORY, "no memory for %u threads", n);
     CUZK_TRY(cuzk_clerk_start(engine, err));
-    CUZK_TRY(start_threads(engine, &engine->decoders, options->n_decoders, cuzk_intake_decode, 0, 0,
-                           err));
-    CUZK_TRY(
-        start_threads(engine, &engine->makers, options->n_witness, cuzk_stage_witness, 0, 0, err));
-    CUZK_TRY(start_threads(engine, &engine->finishers, options->n_finishers, cuzk_stage_finish, 0,
-                           0, err));
-    CUZK_TRY(start_threads(engine, &engine->verifiers, options->n_verifiers, cuzk_stage_verify, 0,
-                           0, err));
-    CUZK_TRY(start_threads(engine, &engine->loaders, LOADERS, cuzk_slot_run, 0, 0, err));
+    CUZK_TRY(start_threads(engine, &engine->decoders, options->n_decoders, "decode",
+                           cuzk_intake_decode, 0, 0, err));
+    CUZK_TRY(start_threads(engine, &engine->makers, options->n_witness, "witness",
+                           cuzk_stage_witness, 0, 0, err));
+    CUZK_TRY(start_threads(engine, &engine->finishers, options->n_finishers, "finish",
+                           cuzk_stage_finish, 0, 0, err));
+    CUZK_TRY(start_threads(engine, &engine->verifiers, options->n_verifiers, "verify",
+                           cuzk_stage_verify, 0, 0, err));
+    CUZK_TRY(start_threads(engine, &engine->loaders, LOADERS, "load", cuzk_slot_run, 0, 0, err));
     for (unsigned d = 0; d < options->n_devices; d++) {
         cuzk_device *device = &engine->devices[d];
         unsigned n_workers = options->devices[d].n_workers;
-        CUZK_TRY(start_threads(engine, &device->workers, n_workers, cuzk_device_run, d, 0, err));
-        CUZK_TRY(start_threads(engine, &device->express, 1, cuzk_device_run, d, n_workers, err));
+        CUZK_TRY(start_threads(engine, &device->workers, n_workers, "device", cuzk_device_run, d, 0,
+                               err));
+        CUZK_TRY(start_threads(engine, &device->express, 1, "reserve", cuzk_device_run, d,
+                               n_workers, err));
     }
     return CUZK_OK;
 }

@@ -106,7 +106,8 @@ typedef struct {
                                      how many bytes of all together; 0: an hour, 64 MiB. What left
                                      is found in the journal, if there is one, as long as that
                                      keeps it */
-    uint64_t evict_idle_ns;       /* a resident is not evicted before it was idle for this long */
+    uint64_t evict_idle_ns;       /* a resident is not evicted before it was idle for this long, but
+                                     for what is CRITICAL */
     cuzk_journal *journal;        /* NULL: none. Borrowed until destroy */
     bool journal_was_damaged;     /* from its report, for the view */
     uint64_t journal_salvaged;

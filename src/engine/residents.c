@@ -129,11 +129,12 @@ void cuzk_slots_make_room(cuzk_engine *engine, uint64_t bytes, bool is_critical,
 {
     const cuzk_share *share = &engine->budget.shares[CUZK_SHARE_WORK];
     uint64_t now_ns = cuzk_now_ns();
+    uint64_t idle_ns = is_critical ? 0 : engine->options.evict_idle_ns;
     uint64_t coming = cuzk_share_free(share, is_critical) + engine->bytes_evicting;
     uint64_t idle = 0;
     for (const cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
         if (is_idle(slot) && slot != keep) {
-            uint64_t when = slot->used_ns + engine->options.evict_idle_ns;
+            uint64_t when = slot->used_ns + idle_ns;
             idle += when <= now_ns ? slot->bytes : 0;
             if (when > now_ns) {
                 cuzk_timer_engine(engine, when);
@@ -143,8 +144,7 @@ void cuzk_slots_make_room(cuzk_engine *engine, uint64_t bytes, bool is_critical,
     while (coming < bytes && coming + idle >= bytes && cuzk_stage_is_idle(&engine->loaders)) {
         cuzk_slot *best = NULL;
         for (cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
-            if (is_idle(slot) && slot != keep &&
-                slot->used_ns + engine->options.evict_idle_ns <= now_ns &&
+            if (is_idle(slot) && slot != keep && slot->used_ns + idle_ns <= now_ns &&
                 is_better_to_evict(slot, best)) {
                 best = slot;
             }

@@ -238,6 +238,7 @@ struct cuzk_slot {
 typedef struct {
     cuzk_thread *idle;
     unsigned n_threads, n_busy;
+    const char *name; /* of its threads, for top and gdb */
     /* Called with the lock held, which it gives away while it works. */
     void (*run)(cuzk_thread *thread, void *item);
 } cuzk_stage;

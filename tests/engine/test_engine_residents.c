@@ -263,6 +263,28 @@ static void test_idle_time(void **state)
     test_clear(&t);
 }
 
+/* What is CRITICAL does not wait for that. */
+static void test_idle_time_critical(void **state)
+{
+    (void)state;
+    engine_test t;
+    test_init(&t);
+    t.options.budget_bytes = 80 * MIB;
+    t.options.intake_bytes = 30 * MIB;
+    t.options.evict_idle_ns = UINT64_C(3600000000000);
+    test_start(&t, &(null_options){.circuits = CIRCUITS, .n_circuits = 4});
+    prove(&t, "1", "circuit=null-a");
+    prove(&t, "2", "circuit=null-b");
+    test_call waits, critical;
+    test_submit(&t, &waits, "waits", CUZK_PRIORITY_HIGH, "circuit=null-c");
+    test_wait_submitted(&waits);
+    assert_int_equal(test_look(&t).kinds[1].pending, 1);
+    test_submit(&t, &critical, "critical", CUZK_PRIORITY_CRITICAL, "circuit=null-c n=2");
+    test_expect_completed(&critical, "circuit=null-c n=2", 1);
+    test_expect_completed(&waits, "circuit=null-c", 1);
+    test_clear(&t);
+}
+
 /* A device with memory of its own: residents are put on it and make room for one another. */
 static void test_device_memory(void **state)
 {
@@ -371,6 +393,7 @@ int main(void)
         cmocka_unit_test(test_device_memory),
         cmocka_unit_test(test_thrash),
         cmocka_unit_test(test_preload_on_device),
+        cmocka_unit_test(test_idle_time_critical),
     };
     return cmocka_run_group_tests_name("engine: residents", tests, NULL, NULL);
 }
