@@ -68,7 +68,8 @@
     X(http, max_connections, NUMBER, 1, 10000, "64", NULL, RESTART,                                \
       "Open HTTP connections.")                                                                     \
     X(http, max_body, SIZE, 0, CUZK_GIB, "\"64MiB\"", NULL, RESTART,                               \
-      "Largest body of a POST: a circom witness.")                                                  \
+      "Largest body of a POST: a circom witness. Four of them, but at most a sixteenth of the memory\n" \
+      "budget, are set aside where circom circuits are served.")                                                  \
     X(http, prove, BOOL, 0, 0, "true", NULL, RESTART,                                              \
       "Take circom witnesses over HTTP, too.")                                                      \
     X(srs, param_cache, TEXT, 0, 0, "\"/data/zk/params\"", NULL, RESTART,                          \

@@ -152,6 +152,20 @@ static unsigned witness_threads(const cuzk_config *config)
     return (unsigned)(threads < most ? threads : most);
 }
 
+/* Bodies of HTTP requests are received without asking the engine: what they may take together is
+ * taken off its budget. */
+static void set_body_bytes(cuzk_daemon *d, cuzk_engine_options *o)
+{
+    const cuzk_config *c = d->config;
+    enum { BODIES = 4, SHARE = 16 };
+    bool takes_bodies = c->daemon_status_listen[0] != 0 && c->http_prove && d->circom != NULL;
+    d->body_bytes = takes_bodies ? BODIES * c->http_max_body : 0;
+    if (d->body_bytes > o->budget_bytes / SHARE) {
+        d->body_bytes = o->budget_bytes / SHARE;
+    }
+    o->budget_bytes -= d->body_bytes;
+}
+
 static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
 {
     const cuzk_config *c = d->config;
@@ -188,8 +202,9 @@ static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
     d->server.max_witnesses = o.n_witness;
     char limited_by[256];
     CUZK_TRY(cuzk_config_budget(&o.budget_bytes, limited_by, c, "", err));
+    set_body_bytes(d, &o);
     CUZK_LOG(d->log, CUZK_LOG_INFO, "memory budget", CUZK_LOG_U("bytes", o.budget_bytes),
-             CUZK_LOG_S("by", limited_by));
+             CUZK_LOG_S("by", limited_by), CUZK_LOG_U("http_bytes", d->body_bytes));
     uint64_t limit;
     if (cuzk_memory_limit(&limit, limited_by, "", NULL) == CUZK_OK && o.budget_bytes > limit) {
         CUZK_LOG(d->log, CUZK_LOG_WARN, "memory budget is more than this process may use",
@@ -227,8 +242,9 @@ static void open_http(cuzk_daemon *d)
     }
     cuzk_http_options o = {.listen = c->daemon_status_listen,
                            .max_connections = (unsigned)c->http_max_connections,
-                           .max_body = c->http_max_body,
-                           .max_bodies = 4 * c->http_max_body,
+                           .max_body =
+                               c->http_max_body < d->body_bytes ? c->http_max_body : d->body_bytes,
+                           .max_bodies = d->body_bytes,
                            .log = d->log};
     o.routes = d->routes;
     o.n_routes = cuzk_daemon_routes(d->routes, &d->server);

@@ -33,6 +33,7 @@ typedef struct {
     cuzk_http *http;
     cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX];
     cuzk_preload *preload;
+    uint64_t body_bytes; /* that bodies of HTTP requests may take together */
     int listen_fds[CUZK_LISTEN_FDS_MAX];
     _Atomic(cuzk_engine *) whole_engine; /* for its own threads, once it is made */
 } cuzk_daemon;

@@ -17,13 +17,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { THREADS = 2, IDLE_SECONDS = 30, CONNECTION_BYTES = 32 << 10, CONTENT_TYPE_MAX = 128 };
+enum { THREADS = 2, IDLE_SECONDS = 10, CONNECTION_BYTES = 32 << 10, CONTENT_TYPE_MAX = 128 };
 
 struct cuzk_http {
     struct MHD_Daemon *daemon;
+    int listener; /* the library's: it closes it */
     cuzk_http_options options;
-    pthread_mutex_t lock;  /* guards calls, is_stopping, and in each call all that says so */
+    pthread_mutex_t lock;  /* guards all up to is_stopping, and in each call what says so */
+    pthread_cond_t idle;   /* n_handling is 0 */
     cuzk_http_call *calls; /* suspended ones */
+    unsigned n_handling;   /* handlers that run */
     bool is_stopping;
     atomic_uint_fast64_t body_bytes; /* of all calls */
     atomic_int users;                /* this, and calls that are not freed */
@@ -52,6 +55,7 @@ static void let_go(cuzk_http *http)
 {
     /* the last user sees what all others did */
     if (atomic_fetch_sub_explicit(&http->users, 1, memory_order_acq_rel) == 1) {
+        pthread_cond_destroy(&http->idle);
         pthread_mutex_destroy(&http->lock);
         free(http);
     }
@@ -268,6 +272,7 @@ static enum MHD_Result hand_over(cuzk_http_call *call, const char *path, const c
             http->calls->previous = call;
         }
         http->calls = call;
+        http->n_handling++;
         MHD_suspend_connection(call->connection);
     }
     pthread_mutex_unlock(&http->lock);
@@ -275,7 +280,13 @@ static enum MHD_Result hand_over(cuzk_http_call *call, const char *path, const c
         return refuse(call->connection, MHD_HTTP_SERVICE_UNAVAILABLE, "shutting down\n");
     }
     /* from here on the call may be answered, and the connection be gone, at any time */
-    call->route->handle(call->route->user, call, &call->request);
+    const cuzk_http_route *route = call->route;
+    route->handle(route->user, call, &call->request);
+    pthread_mutex_lock(&http->lock);
+    if (--http->n_handling == 0) {
+        pthread_cond_broadcast(&http->idle);
+    }
+    pthread_mutex_unlock(&http->lock);
     return MHD_YES;
 }
 
@@ -375,18 +386,19 @@ cuzk_status cuzk_http_start(cuzk_http **out, const cuzk_http_options *options, c
         close(fd);
         return CUZK_FAIL(err, CUZK_E_MEMORY, "out of memory");
     }
+    pthread_cond_init(&http->idle, NULL); /* does not fail on Linux */
     http->options = *options;
+    http->listener = fd;
     atomic_init(&http->users, 1);
     /* each of the library's threads has its share of the connections */
     unsigned limit = options->max_connections < THREADS ? THREADS : options->max_connections;
     http->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
-            MHD_USE_TURBO,
-        0, NULL, NULL, on_request, http, MHD_OPTION_EXTERNAL_LOGGER, on_message, http,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, limit,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_THREAD_POOL_SIZE,
-        (unsigned)THREADS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES,
-        MHD_OPTION_NOTIFY_COMPLETED, on_completed, http, MHD_OPTION_END);
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+        on_request, http, MHD_OPTION_EXTERNAL_LOGGER, on_message, http, MHD_OPTION_LISTEN_SOCKET,
+        fd, MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)IDLE_SECONDS, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, http, MHD_OPTION_END);
     if (http->daemon == NULL) {
         close(fd);
         let_go(http);
@@ -409,12 +421,29 @@ unsigned cuzk_http_port(const cuzk_http *http)
                                                : ((const struct sockaddr_in *)&address)->sin_port);
 }
 
+/* Whether the last connection goes within a moment. */
+static bool wait_for_connections(const cuzk_http *http)
+{
+    enum { STEP_US = 5000, STEPS = 60 };
+    for (int i = 0; i < STEPS; i++) {
+        const union MHD_DaemonInfo *info =
+            MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
+        if (info == NULL || info->num_connections == 0) {
+            return true;
+        }
+        usleep(STEP_US);
+    }
+    return false;
+}
+
 void cuzk_http_stop(cuzk_http *http)
 {
     if (http == NULL) {
         return;
     }
     static const char text[] = "shutting down\n";
+    /* not MHD_quiesce_daemon, which in 0.9.75 aborts where its limit of connections is reached */
+    shutdown(http->listener, SHUT_RDWR);
     pthread_mutex_lock(&http->lock);
     http->is_stopping = true;
     while (http->calls != NULL) {
@@ -425,7 +454,16 @@ void cuzk_http_stop(cuzk_http *http)
         unlink_call(call);
         MHD_resume_connection(call->connection);
     }
+    while (http->n_handling > 0) {
+        pthread_cond_wait(&http->idle, &http->lock);
+    }
     pthread_mutex_unlock(&http->lock);
-    MHD_stop_daemon(http->daemon);
-    let_go(http);
+    /* A broken request that arrives while libmicrohttpd 0.9.75 ends takes the process down (its
+     * answer is not there and is used all the same). So it is ended only where no client is left,
+     * and otherwise stays with its threads until the process ends: no handler is called any more.
+     */
+    if (wait_for_connections(http)) {
+        MHD_stop_daemon(http->daemon);
+        let_go(http);
+    }
 }

@@ -51,8 +51,9 @@ unsigned cuzk_http_port(const cuzk_http *http);
 void cuzk_http_answer(cuzk_http_call *call, unsigned status, const char *content_type,
                       const void *body, size_t n_bytes);
 
-/** End it: open calls are told 503, their handlers may answer later in vain. The routes' users are
- *  not called any more afterwards. NULL is fine. */
+/** End it: open calls are told 503, their handlers may answer later in vain. Afterwards nothing is
+ *  listened to and no handler is called. Where clients stay connected their threads and memory
+ * stay, too, until the process ends. NULL is fine. */
 void cuzk_http_stop(cuzk_http *http);
 
 #endif

@@ -100,6 +100,66 @@ def check_exposition(text):
     return families
 
 
+def test_http_circom_bodies(cuzk):
+    """What bodies of circom requests may take is set aside; one that has no room is told to come again."""
+    os.mkdir(cuzk.path("circom"))
+    flags = ["--set", "memory.total_budget=256MiB", "--set", "http.max_body=8MiB", "--set", "memory.intake=64MiB",
+             "--set", "rpc.max_message=1MiB"]
+    with Serving(cuzk, *flags) as d:
+        assert d.status()["memory"]["total_bytes"] == 240 << 20, d.log()
+        assert d.get("/circom")[0] == 200
+        code, _, body = d.get("/circom/nothing/prove", "POST", b"x" * 1000)
+        assert code in (400, 404, 415), (code, body)
+        code, _, body = d.get("/circom/nothing/prove", "POST", b"x" * (8 << 20))
+        assert code in (400, 404, 415), (code, body)
+        time.sleep(0.3)  # the room of the last one comes back when its connection has ended
+        slow = []
+        for _ in range(2):  # each holds the room of its body while it does not send it
+            s = socket.create_connection(("127.0.0.1", d.port))
+            s.sendall(b"POST /circom/nothing/prove HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (8 << 20))
+            slow.append(s)
+        time.sleep(0.2)
+        s = socket.create_connection(("127.0.0.1", d.port))
+        s.sendall(b"POST /circom/nothing/prove HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (8 << 20))
+        s.settimeout(20 * harness.SLOW)
+        assert s.recv(100).startswith(b"HTTP/1.1 503"), "a third body found room"
+        assert d.get("/healthz")[0] == 200
+        for s in slow:
+            s.close()
+
+
+def test_http_crowd(cuzk):
+    """A crowd of idle connections and nonsense do no harm: afterwards the port answers, and memory is as before."""
+    def resident():
+        return int(re.search(r"VmRSS:\s+(\d+)", harness.read("/proc/%d/status" % d.process.pid).decode()).group(1)) << 10
+    with Serving(cuzk) as d:
+        d.get("/metrics")
+        before = resident()
+        crowd = []
+        for i in range(150):  # beyond the limit, within the queue of the system
+            s = socket.create_connection(("127.0.0.1", d.port))
+            s.settimeout(20 * harness.SLOW)
+            if i % 3 == 0:
+                s.sendall(b"GET /met")
+            elif i % 3 == 1:
+                try:
+                    s.sendall(b"\x00\xff" * 20000)
+                except OSError:
+                    pass
+            crowd.append(s)
+        for s in crowd[5:]:  # some stay, also when the daemon ends
+            s.close()
+        deadline = time.monotonic() + 20 * harness.SLOW
+        code = None
+        while code != 200 and time.monotonic() < deadline:
+            try:
+                code = d.get("/healthz")[0]
+            except OSError:
+                time.sleep(0.05)
+        assert code == 200
+        assert resident() < before + (16 << 20) or harness.SANITIZED, (before, resident())
+
+
 def test_http_port_taken(cuzk):
     """The daemon goes on without."""
     with socket.socket() as s:
