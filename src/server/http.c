@@ -4,6 +4,7 @@
  * connection and to its handler: the last of the two frees it. */
 #include "server/http.h"
 
+#include "base/bytes.h"
 #include "server/address.h"
 
 #include <errno.h>
@@ -61,6 +62,15 @@ static void let_go(cuzk_http *http)
     }
 }
 
+/* A body may be a private witness. */
+static void free_body(cuzk_http_call *call)
+{
+    if (call->body != NULL) {
+        cuzk_wipe(call->body, call->body_bytes);
+        free(call->body);
+    }
+}
+
 static void disown(cuzk_http_call *call)
 {
     if (atomic_fetch_sub_explicit(&call->owners, 1, memory_order_acq_rel) > 1) {
@@ -71,7 +81,7 @@ static void disown(cuzk_http_call *call)
     if (call->response != NULL) {
         MHD_destroy_response(call->response);
     }
-    free(call->body);
+    free_body(call);
     free(call);
     let_go(http);
 }
@@ -224,12 +234,15 @@ static void take_body(cuzk_http_call *call, const char *data, size_t n)
     if (call->body_bytes + n > call->body_room) {
         size_t room = 2 * call->body_room + n;
         room = room > o->max_body ? (size_t)o->max_body : room;
-        uint8_t *grown =
-            count_bytes(call, room - call->body_room) ? realloc(call->body, room + 1) : NULL;
+        uint8_t *grown = count_bytes(call, room - call->body_room) ? malloc(room + 1) : NULL;
         if (grown == NULL) {
             call->refusal = MHD_HTTP_SERVICE_UNAVAILABLE;
             return;
         }
+        if (call->body_bytes > 0) {
+            memcpy(grown, call->body, call->body_bytes);
+        }
+        free_body(call);
         call->body = grown;
         call->body_room = room;
     }
