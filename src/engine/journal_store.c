@@ -239,10 +239,12 @@ static cuzk_status set_up(cuzk_store *store, cuzk_store_mode mode, cuzk_error *e
     sqlite3_extended_result_codes(store->db, 1);
     /* a file that turns out to be damaged or not ours is closed as it was, its log with it */
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    /* Debian's SQLite would write zeros over everything deleted; the file is its owner's alone. */
+    /* The cache is small: the system's serves as well, and memory is flat from the first thousand
+     * jobs on. Debian's SQLite would write zeros over everything deleted; the file is its owner's
+     * alone. */
     CUZK_TRY(execute(store,
                      "PRAGMA locking_mode = EXCLUSIVE; PRAGMA secure_delete = OFF;"
-                     "PRAGMA cache_size = -2048; PRAGMA temp_store = MEMORY;"
+                     "PRAGMA cache_size = -512; PRAGMA temp_store = MEMORY;"
                      "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON",
                      err));
     if (mode == CUZK_STORE_LIVE) {
