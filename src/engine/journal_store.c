@@ -240,10 +240,10 @@ static cuzk_status set_up(cuzk_store *store, cuzk_store_mode mode, cuzk_error *e
     /* a file that turns out to be damaged or not ours is closed as it was, its log with it */
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     /* The cache is small: the system's serves as well, and memory is flat from the first thousand
-     * jobs on. Debian's SQLite would write zeros over everything deleted; the file is its owner's
-     * alone. */
+     * jobs on. What is deleted is overwritten where that costs no further write (Debian's SQLite
+     * would write zeros over all of it); the file is its owner's alone. */
     CUZK_TRY(execute(store,
-                     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA secure_delete = OFF;"
+                     "PRAGMA locking_mode = EXCLUSIVE; PRAGMA secure_delete = FAST;"
                      "PRAGMA cache_size = -512; PRAGMA temp_store = MEMORY;"
                      "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON",
                      err));
