@@ -14,7 +14,8 @@ steps=("$@")
 mkdir -p "$out"
 failed=0
 
-tests=(test_device_arithmetic test_device_self_test test_device_transform test_device_sums test_device_proofs)
+tests=(test_device_arithmetic test_device_self_test test_device_transform test_device_sums test_device_rows
+    test_device_proofs)
 
 # run NAME SECONDS COMMAND...: its output in OUT_DIR/NAME.log, a line about it here
 run() {
@@ -44,6 +45,24 @@ step_tests() {
         "$out/proof.json" "$out/public.json" --device cuda:0 --allow-test-key
     run verify 60 "$build/cuzk" verify "$circuit/verification_key.json" "$out/public.json" \
         "$out/proof.json"
+    for kind in winning window snap porep; do
+        filecoin "$kind"
+    done
+}
+
+# filecoin KIND: a proof of a made-up sector of 2KiB on the device, verified
+filecoin() {
+    local f="$out/filecoin" program
+    program=$(realpath "$build/cuzk")
+    mkdir -p "$f"
+    (cd "$f" && "$program" gen-vanilla "$1" "$1.van" --sector-size 2KiB --request "$1.req" &&
+        FIL_PROOFS_PARAMETER_CACHE="$f" "$program" params setup "$1" 2KiB) >"$out/setup_$1.log" 2>&1
+    FIL_PROOFS_PARAMETER_CACHE="$f" run "prove_$1" 60 "$program" prove "$1" "$f/$1.van" \
+        --request "$f/$1.req" --out "$f/$1.bin" --device cuda:0 --allow-test-key
+    FIL_PROOFS_PARAMETER_CACHE="$f" run "verify_$1" 60 "$program" verify "$1" "$f/$1.bin" \
+        --request "$f/$1.req" --allow-test-key
+    grep '^on cuda' "$out/prove_$1.log"
+    rm -f "$f"/*.params
 }
 
 # The kernels' small inputs are those of the emulated tests.
@@ -60,8 +79,11 @@ step_bench() {
     clocks | tee "$out/clocks_before.txt"
     run bench_gpu_steps 400 "$build/bench/bench_gpu_steps"
     run bench_gpu 120 "$build/bench/bench_gpu"
+    for kind in winning update porep window; do
+        run "bench_$kind" 90 "$build/bench/bench_gpu_proof" "$kind" 32g --runs 3
+    done
     clocks | tee "$out/clocks_after.txt"
-    cat "$out/bench_gpu_steps.log"
+    cat "$out/bench_gpu_steps.log" "$out"/bench_{winning,update,porep,window}.log
 }
 
 for step in "${steps[@]}"; do
