@@ -42,12 +42,10 @@ static void repeat_rows(cuzk_shape_builder *b, struct cuzk_builder_matrix *m,
         return;
     }
     uint64_t by = m->var.n - from;
-    memcpy(m->code.data + m->code.n, m->code.data + from, (size_t)n * sizeof *m->code.data);
-    const uint32_t *old = m->var.data + from;
-    uint32_t *var = m->var.data + m->var.n;
     for (uint64_t i = 0; i < n; i++) {
-        uint32_t v = old[i];
-        var[i] = v - s->first_own < s->n_own ? v + moved : replaced(s, given, v);
+        uint32_t v = m->var.data[from + i];
+        m->var.data[m->var.n + i] = v - s->first_own < s->n_own ? v + moved : replaced(s, given, v);
+        m->code.data[m->code.n + i] = m->code.data[from + i];
     }
     for (uint64_t i = 1; i <= s->n_rows; i++) {
         m->begin[b->n_stored_rows + i] = m->begin[s->first_row + i] + by;
@@ -68,9 +66,11 @@ cuzk_var cuzk_shape_repeat(cuzk_shape_builder *b, const cuzk_shape_stretch *s,
         cuzk_builder_failed(b, CUZK_E_UNSUPPORTED, "aux variables");
         return CUZK_VAR_ONE;
     }
-    memcpy(b->aux_type.data + b->aux_type.n,
-           b->aux_type.data + stored_aux(b, s->first_own & ~CUZK_AUX_FLAG),
-           s->n_own * sizeof *b->aux_type.data);
+    if (s->n_own != 0) { /* else there may be no types yet */
+        memcpy(b->aux_type.data + b->aux_type.n,
+               b->aux_type.data + stored_aux(b, s->first_own & ~CUZK_AUX_FLAG),
+               s->n_own * sizeof *b->aux_type.data);
+    }
     b->aux_type.n += s->n_own;
     b->n_aux += s->n_own;
     for (int k = 0; k < 3; k++) {
