@@ -242,13 +242,19 @@ static void test_nonsense(void **state)
         int fd = open_connection();
         put(fd, requests[i], strlen(requests[i]));
         shutdown(fd, SHUT_WR);
-        receive(fd);
+        usleep(20000); /* some are answered, some are waited for */
+        close(fd);
     }
     static char head[50000];
     memset(head, 'x', sizeof head - 1);
     memcpy(head, "GET /a?", 7);
-    const char *found = ask(head);
-    assert_true(strncmp(found, "HTTP/1.1 4", 10) == 0 || found[0] == 0);
+    /* it is told, and then listened to for a while, so that the answer is not lost */
+    int fd = open_connection();
+    put(fd, head, strlen(head));
+    char found[16] = "";
+    ssize_t n = recv(fd, found, 10, MSG_WAITALL);
+    assert_true(n == 0 || strncmp(found, "HTTP/1.1 4", 10) == 0);
+    close(fd);
     answers("GET /a HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 200", "exact GET /a");
 }
 
