@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct {
@@ -246,9 +245,7 @@ static cuzk_status read_file(char **text, size_t *n_bytes, const char *path, cuz
         return CUZK_OK;
     }
     CUZK_FAIL_IF(fd < 0, err, CUZK_E_FILE, "configuration \"%.400s\": %s", path, strerror(errno));
-    struct stat s;
-    bool ok = fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size <= CUZK_CONFIG_FILE_MAX;
-    char *data = ok ? malloc(CUZK_CONFIG_FILE_MAX + 1) : NULL;
+    char *data = malloc(CUZK_CONFIG_FILE_MAX + 1);
     size_t n = 0;
     ssize_t got = 1;
     while (data != NULL && n <= CUZK_CONFIG_FILE_MAX && got > 0) {
@@ -262,10 +259,11 @@ static cuzk_status read_file(char **text, size_t *n_bytes, const char *path, cuz
         *n_bytes = n;
         return CUZK_OK;
     }
+    bool has_memory = data != NULL;
     free(data);
-    CUZK_FAIL_IF(ok && data == NULL, err, CUZK_E_MEMORY, "out of memory");
+    CUZK_FAIL_IF(!has_memory, err, CUZK_E_MEMORY, "out of memory");
     return CUZK_FAIL(err, CUZK_E_FILE, "configuration \"%.400s\": %s", path,
-                     ok && got < 0 ? strerror(reason) : "not a file of at most 1MiB");
+                     got < 0 ? strerror(reason) : "larger than 1MiB");
 }
 
 static cuzk_status load_file(loading *l, cuzk_error *err)
@@ -406,7 +404,9 @@ static cuzk_status load_flags(loading *l, cuzk_error *err)
         const char *equals = strchr(flags[i], '=');
         char key[128];
         if (equals == NULL || (size_t)(equals - flags[i]) >= sizeof key) {
-            cuzk_config_note_error(l->report, where, "expected SECTION.KEY=VALUE");
+            char text[160];
+            snprintf(text, sizeof text, "\"%.80s\": expected SECTION.KEY=VALUE", flags[i]);
+            cuzk_config_note_error(l->report, where, text);
             continue;
         }
         memcpy(key, flags[i], (size_t)(equals - flags[i]));

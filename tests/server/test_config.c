@@ -435,7 +435,7 @@ static void test_order(void **state)
     assert_null(load("", NULL, "CUZK_RPC_THREADS=four"));
     holds(report.errors.data, "CUZK_RPC_THREADS: rpc.threads: \"four\" is not allowed");
     assert_null(load("", "rpc.threads", NULL));
-    holds(report.errors.data, "--set: expected SECTION.KEY=VALUE");
+    holds(report.errors.data, "--set: \"rpc.threads\": expected SECTION.KEY=VALUE");
     assert_null(load("", "rpc.treads=1", NULL));
     holds(report.errors.data,
           "--set: rpc.treads: there is no such key; the nearest is rpc.threads");
@@ -598,6 +598,11 @@ static void test_files(void **state)
     sources.path = "/";
     err = (cuzk_error){0};
     assert_int_equal(cuzk_config_load(&config, &report, &sources, &err), CUZK_E_FILE);
+    holds(err.text, "Is a directory");
+    sources.path = "/dev/zero";
+    err = (cuzk_error){0};
+    assert_int_equal(cuzk_config_load(&config, &report, &sources, &err), CUZK_E_FILE);
+    holds(err.text, "larger than 1MiB");
     char path[] = "/tmp/cuzk-config-XXXXXX";
     int fd = mkstemp(path);
     FILE *f = fdopen(fd, "w");
@@ -614,7 +619,7 @@ static void test_files(void **state)
     }
     fclose(f);
     assert_int_equal(cuzk_config_load(&config, &report, &sources, &err), CUZK_E_FILE);
-    holds(err.text, "at most 1MiB");
+    holds(err.text, "larger than 1MiB");
     remove(path);
 }
 

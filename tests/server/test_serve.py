@@ -236,6 +236,8 @@ def test_config_command(cuzk):
     assert re.search(r'^listen = \["127.0.0.1:0"\] +# --listen$', r.out, re.M), r
     printed = cuzk.write("printed.toml", r.out)
     assert "printed.toml: ok" in cuzk.ok("config", "check", printed).out
+    piped = harness.run(["sh", "-c", '"$0" config print | "$0" config check /dev/stdin', cuzk.program], env=env)
+    assert piped.code == 0 and "/dev/stdin: ok" in piped.out, piped
     again = cuzk.ok("config", "print", "-c", printed).out
     values = lambda t: [line.split("#")[0].strip() for line in t.splitlines()]
     assert values(again) == values(r.out)
