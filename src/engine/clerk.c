@@ -105,6 +105,12 @@ static void call_out(cuzk_engine *engine, cuzk_notice *notice)
     case CUZK_NOTICE_SWEEP:
         cuzk_job_sweep(engine, CUZK_OF(notice, cuzk_job, sweep));
         break;
+    case CUZK_NOTICE_PAYLOAD:
+        cuzk_job_wipe(engine, CUZK_OF(notice, cuzk_job, wipe));
+        break;
+    case CUZK_NOTICE_CLAIM:
+        cuzk_claim_wipe(engine, CUZK_OF(notice, cuzk_claim, notice));
+        break;
     }
 }
 

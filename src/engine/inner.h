@@ -99,8 +99,13 @@ void cuzk_waiter_timed_out(cuzk_engine *engine, cuzk_waiter *waiter);
  *  rest is given back) or is waited for; or it is refused at once. claim: handed over; bytes, kind,
  *  priority, request_id, and waiter with payload, or recovered. */
 void cuzk_intake_admit(cuzk_engine *engine, cuzk_claim *claim, uint64_t reserved_bytes);
-/** Free a claim, its hold on waiter or job and its payload. */
+/** Free a claim, its hold on waiter or job and its payload, which is wiped: it may hold a private
+ *  witness. */
 void cuzk_claim_free(cuzk_engine *engine, cuzk_claim *claim);
+/** The clerk's part of the end of a claim with a large payload. Gives the lock away meanwhile. */
+void cuzk_claim_wipe(cuzk_engine *engine, cuzk_claim *claim);
+
+enum { CUZK_WIPE_NOW_BYTES = 64 << 10 }; /* payloads up to this are wiped under the lock */
 /** The end of a claim that gave no job of its own, or whose job has all it had: bytes go back. */
 void cuzk_claim_end(cuzk_engine *engine, cuzk_claim *claim);
 /** Tell its waiter that there will be no job, or fail its job; then end. */
@@ -162,6 +167,8 @@ void cuzk_job_hold(cuzk_job *job);
 void cuzk_job_leave(cuzk_engine *engine, cuzk_job *job);
 /** Free what an ended job needs no more, once nobody uses it. */
 void cuzk_job_sweep_if_idle(cuzk_engine *engine, cuzk_job *job);
+/** The clerk's part of freeing a large payload. Gives the lock away meanwhile. */
+void cuzk_job_wipe(cuzk_engine *engine, cuzk_job *job);
 /** The clerk's part of it. Gives the lock away meanwhile. */
 void cuzk_job_sweep(cuzk_engine *engine, cuzk_job *job);
 /** Nobody waits for it any more: if it is still queued it will be dropped. */

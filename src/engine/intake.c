@@ -3,10 +3,22 @@
  * being one too many: claims wait in the order of their priority. */
 #include "engine/inner.h"
 
+#include "base/bytes.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
 /* ---- claims ---------------------------------------------------------------------------------- */
+
+/* Wipe and free a payload; nothing in NULL. */
+static void free_payload(cuzk_claim *claim)
+{
+    if (claim->payload != NULL) {
+        cuzk_wipe(claim->payload, (size_t)claim->bytes);
+        free(claim->payload);
+        claim->payload = NULL;
+    }
+}
 
 void cuzk_claim_free(cuzk_engine *engine, cuzk_claim *claim)
 {
@@ -16,25 +28,36 @@ void cuzk_claim_free(cuzk_engine *engine, cuzk_claim *claim)
     if (claim->recovered != NULL) {
         cuzk_job_unref(engine, claim->recovered);
     }
+    free_payload(claim);
     free(claim->request_id);
-    free(claim->payload);
     free(claim->error);
     free(claim);
 }
 
-static void give_payload(cuzk_engine *engine, cuzk_claim *claim)
+static void give_and_free(cuzk_engine *engine, cuzk_claim *claim)
 {
     if (claim->has_payload) {
         cuzk_budget_give(&engine->budget, claim->share, claim->bytes, true);
-        claim->has_payload = false;
     }
+    cuzk_claim_free(engine, claim);
+}
+
+void cuzk_claim_wipe(cuzk_engine *engine, cuzk_claim *claim)
+{
+    pthread_mutex_unlock(&engine->lock);
+    free_payload(claim);
+    pthread_mutex_lock(&engine->lock);
+    give_and_free(engine, claim);
 }
 
 void cuzk_claim_end(cuzk_engine *engine, cuzk_claim *claim)
 {
-    give_payload(engine, claim);
     engine->n_submissions -= claim->recovered == NULL;
-    cuzk_claim_free(engine, claim);
+    if (claim->payload != NULL && claim->bytes > CUZK_WIPE_NOW_BYTES) {
+        cuzk_clerk_tell(engine, &claim->notice, CUZK_NOTICE_CLAIM);
+    } else {
+        give_and_free(engine, claim);
+    }
 }
 
 void cuzk_claim_refuse(cuzk_engine *engine, cuzk_claim *claim, cuzk_status status,

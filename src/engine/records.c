@@ -4,6 +4,7 @@
  * acceptance is always known before its end. */
 #include "engine/inner.h"
 
+#include "base/bytes.h"
 #include "base/clock.h"
 
 #include <stdlib.h>
@@ -106,14 +107,38 @@ static const char NO_MEMORY[] = "no memory for a request to the journal";
 
 /* ---- acceptance ------------------------------------------------------------------------------ */
 
+/* Wipe and free the payload, give back its bytes and a hold of the job. */
+static void wipe(cuzk_engine *engine, cuzk_job *job)
+{
+    if (job->payload != NULL && job->payload_bytes <= CUZK_WIPE_NOW_BYTES) {
+        cuzk_wipe(job->payload, job->payload_bytes); /* a larger one the clerk has wiped */
+    }
+    free(job->payload);
+    job->payload = NULL;
+    cuzk_budget_give(&engine->budget, job->payload_share, job->payload_bytes, true);
+    cuzk_job_unref(engine, job);
+}
+
 static void free_payload(cuzk_engine *engine, cuzk_job *job)
 {
-    if (job->has_payload) {
-        free(job->payload);
-        job->payload = NULL;
-        job->has_payload = false;
-        cuzk_budget_give(&engine->budget, job->payload_share, job->payload_bytes, true);
+    if (!job->has_payload) {
+        return;
     }
+    job->has_payload = false;
+    job->n_refs++;
+    if (job->payload_bytes > CUZK_WIPE_NOW_BYTES) {
+        cuzk_clerk_tell(engine, &job->wipe, CUZK_NOTICE_PAYLOAD);
+    } else {
+        wipe(engine, job);
+    }
+}
+
+void cuzk_job_wipe(cuzk_engine *engine, cuzk_job *job)
+{
+    pthread_mutex_unlock(&engine->lock);
+    cuzk_wipe(job->payload, job->payload_bytes); /* nobody else uses it any more */
+    pthread_mutex_lock(&engine->lock);
+    wipe(engine, job);
 }
 
 static void answer_accept(cuzk_engine *engine, cuzk_job *job, cuzk_status status, const char *error)

@@ -30,7 +30,9 @@ typedef enum {
     CUZK_NOTICE_RESERVED,  /* of a claim */
     CUZK_NOTICE_ACCEPTED,  /* of a job */
     CUZK_NOTICE_ENDED,     /* of a job */
-    CUZK_NOTICE_SWEEP      /* of a job: free its task */
+    CUZK_NOTICE_SWEEP,     /* of a job: free its task */
+    CUZK_NOTICE_PAYLOAD,   /* of a job: wipe and free its payload */
+    CUZK_NOTICE_CLAIM      /* of a claim: the same, and the claim */
 } cuzk_notice_kind;
 
 typedef struct cuzk_notice {
@@ -180,7 +182,7 @@ struct cuzk_job {
     unsigned n_waiters;
     bool is_kept; /* submitted by somebody who does not wait: never dropped */
     cuzk_timer abandon;
-    cuzk_notice accepted, ended, sweep;
+    cuzk_notice accepted, ended, sweep, wipe;
 
     int64_t accepted_unix_ms, ended_unix_ms;
     uint64_t submitted_ns, accepted_ns, started_ns, ended_ns; /* 0: not yet */

@@ -2,6 +2,7 @@
 /* Submissions: what is checked before anything waits, ids that are made. */
 #include "engine/inner.h"
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/random.h"
 
@@ -81,6 +82,9 @@ static void refuse_at_once(cuzk_engine *engine, const cuzk_submission *submissio
 {
     cuzk_submitted answer = {.status = status, .error = error};
     submission->on_submitted(submission->user, &answer);
+    if (submission->payload != NULL) {
+        cuzk_wipe(submission->payload, submission->payload_bytes);
+    }
     free(submission->payload);
     if (submission->reserved_bytes > 0) {
         cuzk_engine_release(engine, submission->reserved_bytes);
