@@ -27,6 +27,12 @@ static void put_text(cuzk_text *out, const char *key, const char *value)
     cuzk_text_put_quoted(out, value);
 }
 
+/* A journal may hold jobs of a kind that this daemon does not have. */
+static const char *kind_name(const cuzk_engine_kind *kinds, unsigned kind)
+{
+    return kind < CUZK_KINDS_MAX && kinds[kind].name != NULL ? kinds[kind].name : "unknown";
+}
+
 static void put_partitions(cuzk_text *out, const cuzk_job_view *job)
 {
     static const char *const names[] = {"pending", "synthesizing", "synth_done",
@@ -64,9 +70,9 @@ static void put_pipelines(cuzk_text *out, const cuzk_engine_view *v, const cuzk_
                          ",\"proof_kind\":\"%s\",\"started_secs_ago\":%.3f,\"age_secs\":%.3f,"
                          "\"total_partitions\":%u,"
                          "\"partitions_done\":%u,\"state\":\"%s\",\"priority\":%u,\"waiters\":%u",
-                         kinds[job->kind].name, seconds(job->started_ns_ago), seconds(job->age_ns),
-                         job->n_units, job->n_done, states[job->state], job->priority,
-                         job->n_waiters);
+                         kind_name(kinds, job->kind), seconds(job->started_ns_ago),
+                         seconds(job->age_ns), job->n_units, job->n_done, states[job->state],
+                         job->priority, job->n_waiters);
         if (job->error != NULL) {
             cuzk_text_put(out, ",");
             put_text(out, "error", job->error);
@@ -110,8 +116,8 @@ static void put_queued(cuzk_text *out, const cuzk_engine_view *v, const cuzk_eng
         cuzk_text_printf(out,
                          ",\"proof_kind\":\"%s\",\"priority\":%u,\"age_secs\":%.3f,"
                          "\"total_partitions\":%u,\"waiters\":%u}",
-                         kinds[job->kind].name, job->priority, seconds(job->age_ns), job->n_units,
-                         job->n_waiters);
+                         kind_name(kinds, job->kind), job->priority, seconds(job->age_ns),
+                         job->n_units, job->n_waiters);
     }
     cuzk_text_printf(out, "],\"queued_left_out\":%u", n - n_listed);
     free(queued);
@@ -145,7 +151,7 @@ static void put_workers(cuzk_text *out, const cuzk_engine_view *v, const cuzk_en
         put_text(out, "current_job", w->job_id);
         cuzk_text_printf(out, ",\"current_partition\":%d,\"busy_secs\":%.3f,", w->unit,
                          seconds(w->busy_ns));
-        put_text(out, "current_proof_kind", kinds[w->kind].name);
+        put_text(out, "current_proof_kind", kind_name(kinds, w->kind));
         cuzk_text_put(out, "}");
     }
     cuzk_text_put(out, "]");

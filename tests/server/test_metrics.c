@@ -387,11 +387,15 @@ static void test_status_of_many(void **state)
     v.n_jobs = MANY;
     for (unsigned i = 0; i < MANY; i++) {
         v.jobs[i] = jobs[i % 2 == 0 ? 1 : 2];
+        v.jobs[i].kind = i == 0 ? 3 : i == 2 ? CUZK_KINDS_MAX : v.jobs[i].kind;
     }
     cuzk_status_more more = {18, 1, true, false, "1.2.3"};
     cuzk_text text = {0};
     cuzk_status_json(&text, &v, kinds, &more);
     assert_true(text.size < 200000);
+    const char *unknown = strstr(text.data, "\"proof_kind\":\"unknown\"");
+    assert_non_null(unknown);
+    assert_non_null(strstr(unknown + 1, "\"proof_kind\":\"unknown\""));
     assert_non_null(strstr(text.data, "\"pipelines_left_out\":4744,"));
     assert_non_null(strstr(text.data, "\"queued_left_out\":4744,"));
     cuzk_text_clear(&text);
