@@ -112,15 +112,20 @@ def test_http_circom_bodies(cuzk):
         assert code in (400, 404, 415), (code, body)
         code, _, body = d.get("/circom/nothing/prove", "POST", b"x" * (8 << 20))
         assert code in (400, 404, 415), (code, body)
-        time.sleep(0.3)  # the room of the last one comes back when its connection has ended
         slow = []
-        for _ in range(2):  # each holds the room of its body while it does not send it
+        head = b"POST /circom/nothing/prove HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n" % (8 << 20)
+        deadline = time.monotonic() + 20 * harness.SLOW
+        while len(slow) < 2:  # each holds the room of its body while it does not send it
             s = socket.create_connection(("127.0.0.1", d.port))
-            s.sendall(b"POST /circom/nothing/prove HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (8 << 20))
-            slow.append(s)
-        time.sleep(0.2)
+            s.settimeout(20 * harness.SLOW)
+            s.sendall(head + b"Expect: 100-continue\r\n\r\n")
+            if s.recv(100).startswith(b"HTTP/1.1 100 "):
+                slow.append(s)
+            else:  # the room of the bodies before comes back when their connections have ended
+                assert time.monotonic() < deadline, "a body found no room"
+                time.sleep(0.01)
         s = socket.create_connection(("127.0.0.1", d.port))
-        s.sendall(b"POST /circom/nothing/prove HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (8 << 20))
+        s.sendall(head + b"\r\n")
         s.settimeout(20 * harness.SLOW)
         assert s.recv(100).startswith(b"HTTP/1.1 503"), "a third body found room"
         assert d.get("/healthz")[0] == 200
@@ -285,6 +290,7 @@ def test_reload(cuzk):
         assert "configuration stays as it was" in d.log()[n:], d.log()[n:]
         cuzk.write("cuzk.toml", "[logging]\nlevel = \"warn\"\n")
         d.kill(signal.SIGHUP)
+        d.wait_for('"key":"logging.level"')
         time.sleep(0.3)
         n = len(d.log())
         d.kill(signal.SIGTERM)
