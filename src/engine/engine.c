@@ -296,6 +296,7 @@ static void stop(cuzk_engine *engine)
         cuzk_job_stop_units(engine, job);
     }
     pthread_cond_broadcast(&engine->slots_changed);
+    cuzk_records_again(engine); /* once more, whatever the time */
     cuzk_schedule(engine);
     while (n_busy(engine) > 0 || engine->finish.n > 0 || engine->n_writes > 0 ||
            engine->n_callers > 0) {
@@ -330,6 +331,10 @@ static void free_jobs(cuzk_engine *engine)
         cuzk_job *job = engine->rewrites;
         engine->rewrites = job->next_rewrite;
         job->is_rewrite = false;
+        if (job->is_closed && job->units != NULL) {
+            job->n_refs++;
+            cuzk_job_sweep(engine, job);
+        }
         cuzk_job_unref(engine, job);
     }
     cuzk_jobs_free(engine);

@@ -48,6 +48,7 @@ struct cuzk_journal {
     cuzk_status failure;
     uint64_t next_seq;
     unsigned n_finds;
+    long refuse_at; /* -1: none */
 };
 
 static void *copy(const void *data, size_t n)
@@ -240,6 +241,7 @@ cuzk_journal *memory_journal_create(void)
     pthread_mutex_init(&journal->lock, NULL);
     pthread_cond_init(&journal->wake, NULL);
     journal->next_seq = 1;
+    journal->refuse_at = -1;
     pthread_create(&journal->thread, NULL, run, journal);
     return journal;
 }
@@ -285,6 +287,13 @@ void memory_journal_revive(cuzk_journal *journal)
     set(journal, &journal->is_crashed, false);
 }
 
+void memory_journal_refuse_at(cuzk_journal *journal, unsigned n)
+{
+    pthread_mutex_lock(&journal->lock);
+    journal->refuse_at = (long)n;
+    pthread_mutex_unlock(&journal->lock);
+}
+
 void memory_journal_fail(cuzk_journal *journal, cuzk_status status)
 {
     pthread_mutex_lock(&journal->lock);
@@ -324,10 +333,30 @@ unsigned memory_journal_units(cuzk_journal *journal)
 
 /* ---- the calls of journal.h ------------------------------------------------------------------ */
 
+static void refuse(ask *a)
+{
+    static const char TEXT[] = "no memory, as asked";
+    if (a->loaded != NULL) {
+        a->loaded(a->user, CUZK_E_MEMORY, TEXT, NULL, 0);
+    } else if (a->found != NULL) {
+        a->found(a->user, CUZK_E_MEMORY, TEXT, NULL);
+    } else if (a->done != NULL) {
+        a->done(a->user, CUZK_E_MEMORY, TEXT);
+    }
+    free_ask(a);
+}
+
 static void put(cuzk_journal *journal, ask a)
 {
     ask *made = copy(&a, sizeof a);
     pthread_mutex_lock(&journal->lock);
+    bool is_refused = journal->refuse_at == 0;
+    journal->refuse_at -= journal->refuse_at >= 0;
+    if (is_refused) {
+        pthread_mutex_unlock(&journal->lock);
+        refuse(made);
+        return;
+    }
     *(journal->last != NULL ? &journal->last->next : &journal->first) = made;
     journal->last = made;
     pthread_cond_signal(&journal->wake);

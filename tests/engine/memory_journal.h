@@ -16,6 +16,10 @@ void memory_journal_hold(cuzk_journal *journal, bool hold);
 /** Refuse all writes with this, until CUZK_OK. */
 void memory_journal_fail(cuzk_journal *journal, cuzk_status status);
 
+/** Have no memory for the n-th request from now on (0: the next one), once: it is answered from
+ *  inside of it, as the real journal does. */
+void memory_journal_refuse_at(cuzk_journal *journal, unsigned n);
+
 /** The process dies at this instant, as far as the journal sees: what has been answered is kept,
  *  what comes is refused and forgotten, until revive. */
 void memory_journal_crash(cuzk_journal *journal);

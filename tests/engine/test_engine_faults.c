@@ -340,6 +340,40 @@ static void test_disk_full(void **state)
     memory_journal_destroy(journal);
 }
 
+/* The journal has no memory for a request and says so from inside of it. */
+static void test_refused_at_once(void **state)
+{
+    (void)state;
+    for (unsigned n = 0; n < 4; n++) { /* acceptance, two units, the end */
+        engine_test t;
+        test_init(&t);
+        cuzk_journal *journal = memory_journal_create();
+        t.options.journal = journal;
+        t.options.keep_bytes = 1;
+        test_start(&t, NULL);
+        memory_journal_refuse_at(journal, n);
+        test_call call;
+        test_submit(&t, &call, "id", 0, "units=3");
+        test_wait_result(&call);
+        if (n == 0) {
+            assert_int_equal(call.status, CUZK_E_UNAVAILABLE);
+            test_submit(&t, &call, "id", 0, "units=3");
+        }
+        test_expect_completed(&call, "units=3", 3);
+        test_submit(&t, &call, "other", 0, "n=1"); /* "id" leaves memory */
+        test_expect_completed(&call, "n=1", 1);
+        memory_journal_refuse_at(journal, 0);
+        test_await(&t, &call, "id", 0);
+        test_expect_state(&call, CUZK_JOB_FAILED, CUZK_E_MEMORY);
+        test_call_clear(&call);
+        memory_journal_refuse_at(journal, 0);
+        test_submit(&t, &call, "other", 0, "n=1");
+        test_expect_completed(&call, "n=1", 1);
+        test_clear(&t);
+        memory_journal_destroy(journal);
+    }
+}
+
 /* Room lost while a job's units are being proved: units are written later, once each. */
 static void test_disk_full_between_units(void **state)
 {
@@ -387,6 +421,7 @@ int main(void)
         TEST(test_clock_jumps),
         TEST(test_disk_full),
         TEST(test_disk_full_between_units),
+        TEST(test_refused_at_once),
     };
     return cmocka_run_group_tests_name("engine: faults", tests, NULL, NULL);
 }

@@ -335,6 +335,42 @@ static void test_device_memory(void **state)
     test_clear(&t);
 }
 
+/* Devices of different sizes: a unit goes where it fits, and does not hold up those that fit on the
+ * other. */
+static void test_unequal_devices(void **state)
+{
+    (void)state;
+    static const null_circuit SMALL[] = {{.name = "null-a", .bytes = 1, .device_bytes = 400},
+                                         {.name = "null-b", .bytes = 1, .device_bytes = 100}};
+    engine_test t;
+    test_init(&t);
+    t.options.n_devices = 2;
+    t.devices[0] = (cuzk_engine_device){.id = "dev:0", .n_workers = 1, .memory_bytes = 500};
+    t.devices[1] = (cuzk_engine_device){.id = "dev:1", .n_workers = 1, .memory_bytes = 2000};
+    t.options.witness_ahead = 3;
+    test_start(&t, &(null_options){.circuits = SMALL, .n_circuits = 2});
+    unsigned g = test_gate(&t, NULL_LANE, "null-a", -1);
+    test_call large[3];
+    for (int i = 0; i < 3; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "large-%d", i);
+        test_submit(&t, &large[i], id, CUZK_PRIORITY_HIGH, "circuit=null-a device=400");
+    }
+    test_gate_wait(&t, g, 1);
+    for (int i = 0; i < 3; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "small-%d", i);
+        prove(&t, id, "circuit=null-b device=100");
+        long at = test_find_event(&t, CUZK_EVENT_LANE, CUZK_EVENT_BEGIN, id, 0, 0);
+        assert_int_equal(test_event(&t, at).event.device, 0);
+    }
+    test_gate_open(&t, g);
+    for (int i = 0; i < 3; i++) {
+        test_expect_completed(&large[i], "circuit=null-a device=400", 1);
+    }
+    test_clear(&t);
+}
+
 /* By name: ready for a first proof, on the device too. */
 static void test_preload_on_device(void **state)
 {
@@ -393,6 +429,7 @@ int main(void)
         cmocka_unit_test(test_device_memory),
         cmocka_unit_test(test_thrash),
         cmocka_unit_test(test_preload_on_device),
+        cmocka_unit_test(test_unequal_devices),
         cmocka_unit_test(test_idle_time_critical),
     };
     return cmocka_run_group_tests_name("engine: residents", tests, NULL, NULL);
