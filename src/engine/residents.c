@@ -5,6 +5,7 @@
 #include "engine/inner.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "engine/faults.h"
 
 #include <inttypes.h>
@@ -306,8 +307,9 @@ void cuzk_slot_run(cuzk_thread *thread, void *item)
 static cuzk_status find_work(unsigned *kind, uint64_t *bytes, uint64_t *device_bytes,
                              const cuzk_engine *engine, const char *circuit, cuzk_error *err)
 {
-    char texts[CUZK_ERROR_TEXT_MAX] = "";
-    for (unsigned k = 0; k < CUZK_KINDS_MAX; k++) {
+    cuzk_text texts = {0};
+    cuzk_status status = CUZK_E_NOT_FOUND;
+    for (unsigned k = 0; status == CUZK_E_NOT_FOUND && k < CUZK_KINDS_MAX; k++) {
         const cuzk_work *work = engine->options.kinds[k].work;
         bool is_asked = work == NULL;
         for (unsigned j = 0; j < k; j++) {
@@ -317,15 +319,19 @@ static cuzk_status find_work(unsigned *kind, uint64_t *bytes, uint64_t *device_b
             continue;
         }
         cuzk_error one = {0};
-        cuzk_status status = work->resident_size(work->user, circuit, bytes, device_bytes, &one);
-        if (status != CUZK_E_NOT_FOUND) {
-            *kind = k;
-            return status == CUZK_OK ? CUZK_OK : CUZK_FAIL(err, status, "%s", one.text);
+        status = work->resident_size(work->user, circuit, bytes, device_bytes, &one);
+        *kind = k;
+        if (status == CUZK_E_NOT_FOUND) {
+            cuzk_text_printf(&texts, "%s%s", texts.size > 0 ? "; " : "", one.text);
+        } else if (status != CUZK_OK) {
+            CUZK_FAIL(err, status, "%s", one.text);
         }
-        size_t n = strlen(texts);
-        snprintf(texts + n, sizeof texts - n, "%s%.400s", n > 0 ? "; " : "", one.text);
     }
-    return CUZK_FAIL(err, CUZK_E_NOT_FOUND, "%s", texts);
+    if (status == CUZK_E_NOT_FOUND) {
+        CUZK_FAIL(err, status, "%s", texts.data != NULL ? texts.data : "there is no such circuit");
+    }
+    cuzk_text_clear(&texts);
+    return status;
 }
 
 static cuzk_status wait_loaded(cuzk_engine *engine, cuzk_slot *slot, cuzk_error *err)
