@@ -31,8 +31,8 @@ typedef enum {
         CUZK_FAULTS
 } cuzk_fault;
 
-/** Pass a place: waits or fails as the test asked. device: -1: none. Threads: any, without the
- *  engine's lock. */
+/** Pass a place: waits or fails as the test asked. device: -1: none. Threads: any; without the
+ *  engine's lock, but for MEMORY. */
 cuzk_status cuzk_fault_at(cuzk_fault place, int device, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Milliseconds by which the wall clock is wrong. */
