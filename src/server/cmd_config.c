@@ -3,10 +3,8 @@
 #include "server/commands.h"
 #include "server/options.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
@@ -55,30 +53,6 @@ static int load(cuzk_config **config, const cuzk_options *options, size_t *n_war
     return status == CUZK_OK ? EXIT_OK : EXIT_FAILED;
 }
 
-/* What the daemon will look for, and is not there now: it may come later, so these are warnings. */
-static void look_for_files(const cuzk_config *c, size_t *n_warnings)
-{
-    const struct {
-        const char *key, *path;
-        int mode;
-    } files[] = {
-        {"tls.cert", c->tls_cert, R_OK},
-        {"tls.key", c->tls_key, R_OK},
-        {"tls.client_ca", c->tls_client_ca, R_OK},
-        {"auth.token_file", c->auth_token_file, R_OK},
-        {"auth.admin_token_file", c->auth_admin_token_file, R_OK},
-        {"srs.param_cache", c->srs_param_cache, R_OK | X_OK},
-        {"srs.circuit_cache", c->srs_circuit_cache, R_OK | W_OK | X_OK},
-    };
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        if (files[i].path[0] != 0 && access(files[i].path, files[i].mode) != 0) {
-            fprintf(stderr, "cuzk config: warning: %s: \"%s\": %s\n", files[i].key, files[i].path,
-                    strerror(errno));
-            (*n_warnings)++;
-        }
-    }
-}
-
 static int check(cuzk_options *options)
 {
     if (options->n_words > 2) {
@@ -94,7 +68,11 @@ static int check(cuzk_options *options)
     size_t n_warnings;
     int code = load(&config, options, &n_warnings);
     if (code == EXIT_OK) {
-        look_for_files(config, &n_warnings);
+        cuzk_config_report report = {0};
+        cuzk_config_look_for_files(config, &report);
+        print_lines(&report.warnings, "warning");
+        n_warnings += report.n_warnings;
+        cuzk_config_report_clear(&report);
         printf("%s: ok%s\n", config->path != NULL ? config->path : "defaults",
                n_warnings > 0 ? ", with warnings" : "");
     }

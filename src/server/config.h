@@ -107,6 +107,10 @@ cuzk_status cuzk_config_load(cuzk_config **out, cuzk_config_report *report,
                              const cuzk_config_sources *sources, cuzk_error *err) CUZK_WARN_UNUSED;
 void cuzk_config_destroy(cuzk_config *config);
 
+/** Warn about files and folders that are named and are not there, or cannot be used: they may come
+ *  later. */
+void cuzk_config_look_for_files(const cuzk_config *config, cuzk_config_report *report);
+
 /** Append a key's value as it stands in a file: 5GiB as "5GiB" with quotes, a list in brackets. */
 void cuzk_config_print_value(cuzk_text *out, const cuzk_config *config, const cuzk_config_key *key);
 

@@ -3,8 +3,10 @@
 #include "server/address.h"
 #include "server/config_value.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct {
     const cuzk_config *config;
@@ -131,5 +133,29 @@ void cuzk_config_check(const cuzk_config *config, cuzk_config_report *report)
         doubtful(&c, "journal.path", "without a journal, jobs are lost when the daemon ends");
     } else if (config->journal_path[0] != '/' && strcmp(config->journal_path, "auto") != 0) {
         wrong(&c, "journal.path", "expected a path that begins with /, \"auto\" or \"none\"");
+    }
+}
+
+void cuzk_config_look_for_files(const cuzk_config *config, cuzk_config_report *report)
+{
+    const struct {
+        const char *key, *path;
+        int mode;
+    } files[] = {
+        {"tls.cert", config->tls_cert, R_OK},
+        {"tls.key", config->tls_key, R_OK},
+        {"tls.client_ca", config->tls_client_ca, R_OK},
+        {"auth.token_file", config->auth_token_file, R_OK},
+        {"auth.admin_token_file", config->auth_admin_token_file, R_OK},
+        {"srs.param_cache", config->srs_param_cache, R_OK | X_OK},
+        {"srs.circuit_cache", config->srs_circuit_cache, R_OK | W_OK | X_OK},
+    };
+    checking c = {config, report};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (files[i].path[0] != 0 && access(files[i].path, files[i].mode) != 0) {
+            char text[512];
+            snprintf(text, sizeof text, "\"%.300s\": %s", files[i].path, strerror(errno));
+            doubtful(&c, files[i].key, text);
+        }
     }
 }

@@ -82,6 +82,7 @@ static int open_config(cuzk_daemon *d, const cuzk_options *options)
         CUZK_LOG(
             d->log, CUZK_LOG_INFO, "starting", CUZK_LOG_S("version", cuzk_version()),
             CUZK_LOG_S("configuration", d->config->path != NULL ? d->config->path : "defaults"));
+        cuzk_config_look_for_files(d->config, &report);
         log_lines(d->log, CUZK_LOG_WARN, "configuration", &report.warnings);
     } else if (report.n_errors > 0) {
         print_lines(&report.errors);

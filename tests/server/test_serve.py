@@ -234,6 +234,13 @@ def test_environment_and_flags(cuzk):
             assert text in d.log(), d.log()
 
 
+def test_missing_folder_is_told(cuzk):
+    with Serving(cuzk, "--set", "srs.param_cache=/nowhere") as d:
+        assert 'warn "configuration" text="--set: srs.param_cache: \\"/nowhere\\": No such file' in d.log(), d.log()
+    with Serving(cuzk) as d:
+        assert " warn " not in d.log(), d.log()
+
+
 def test_config_command(cuzk):
     env = clean_environment()
     r = cuzk.ok("config", "print", "-c", cuzk.write("a.toml", "rpc.threads = 7\n"), "--listen", "127.0.0.1:0", env=env)
