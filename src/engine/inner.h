@@ -153,8 +153,6 @@ void cuzk_job_end(cuzk_engine *engine, cuzk_job *job, cuzk_job_state state, cuzk
                   char *error);
 /** Take its units out of everything. */
 void cuzk_job_stop_units(cuzk_engine *engine, cuzk_job *job);
-/** Tell how a closed job ended. */
-void cuzk_job_tell_end(cuzk_engine *engine, cuzk_job *job);
 /** Free all jobs: no thread is left. */
 void cuzk_jobs_free(cuzk_engine *engine);
 /** A unit as the outside sees it. */

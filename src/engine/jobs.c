@@ -18,6 +18,14 @@ static unsigned n_queued(const cuzk_engine *engine)
     return n;
 }
 
+/* Tell how a closed job ended. */
+static void tell_end(cuzk_engine *engine, cuzk_job *job)
+{
+    job->n_refs++;
+    cuzk_clerk_tell(engine, &job->ended, CUZK_NOTICE_ENDED);
+    cuzk_waiters_ended(engine, job);
+}
+
 void cuzk_job_begin(cuzk_engine *engine, cuzk_job *job)
 {
     if (job->has_end) {
@@ -62,7 +70,7 @@ void cuzk_job_accept(cuzk_engine *engine, cuzk_job *job)
     }
     cuzk_waiters_accepted(engine, job);
     if (job->is_closed) {
-        cuzk_job_tell_end(engine, job);
+        tell_end(engine, job);
     } else if (engine->is_stopping) {
         cuzk_waiters_stop(engine, job);
     } else if (job->state == CUZK_JOB_QUEUED && job->units[0].at == CUZK_AT_REST) {
@@ -154,13 +162,6 @@ void cuzk_job_end(cuzk_engine *engine, cuzk_job *job, cuzk_job_state state, cuzk
     cuzk_job_unref(engine, job);
 }
 
-void cuzk_job_tell_end(cuzk_engine *engine, cuzk_job *job)
-{
-    job->n_refs++;
-    cuzk_clerk_tell(engine, &job->ended, CUZK_NOTICE_ENDED);
-    cuzk_waiters_ended(engine, job);
-}
-
 static void count_end(cuzk_engine *engine, const cuzk_job *job)
 {
     if (!job->is_accepted) {
@@ -202,7 +203,7 @@ void cuzk_job_close(cuzk_engine *engine, cuzk_job *job)
         cuzk_job_keep(engine, job);
     }
     if (job->is_accepted) {
-        cuzk_job_tell_end(engine, job);
+        tell_end(engine, job);
     }
     cuzk_job_sweep_if_idle(engine, job);
     cuzk_job_unref(engine, job);

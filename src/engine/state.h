@@ -85,7 +85,6 @@ struct cuzk_waiter {
     cuzk_on_submitted on_submitted;
     cuzk_on_result on_result;
     void *user;
-    bool is_submission;
     bool awaits_accept; /* on_submitted has not been queued */
     bool has_left;      /* on_result will not be called */
     bool timed_out, was_known;
