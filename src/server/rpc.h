@@ -64,6 +64,7 @@ typedef struct {
                                  the engine has no memory for so many */
     uint64_t receive_ns;      /* a message may take so long while others wait; 0: 20 s */
     unsigned max_connections; /* 0: 1024. Fewer where the process may not open as many files */
+    uint64_t answer_ns;       /* a client may take so long to read its answer; 0: 30 s */
     unsigned max_streams;     /* calls of a connection; 0: 1000 */
     unsigned max_calls;       /* calls of all connections; 0: 20,000 */
     unsigned n_threads;       /* 0: 2 */
@@ -128,6 +129,7 @@ typedef struct {
                                                             client went away */
     uint64_t connections_total, connections_refused;
     uint64_t bytes_received;
+    uint64_t bytes_unread; /* of answers that their clients have not read */
 } cuzk_rpc_view;
 
 /** Thread-safe. */

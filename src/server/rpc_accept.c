@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PAUSE_MS = 50, LOOK_NS = 100000000, SPARE_FILES = 64 };
+enum { PAUSE_MS = 50, LOOK_NS = 100000000, SPARE_FILES = 64, MANY = 256 };
 
 typedef struct {
     int fd;
@@ -51,6 +51,9 @@ static void look(struct cuzk_acceptor *acceptor)
         if (fstat(c.fd, &st) == 0 && st.st_ino == c.inode) {
             acceptor->connections[n++] = c;
         }
+    }
+    if (acceptor->n - n > MANY) {
+        atomic_store_explicit(&acceptor->rpc->wants_trim, true, memory_order_relaxed);
     }
     acceptor->n = n;
     acceptor->looked_ns = cuzk_now_ns();

@@ -209,6 +209,15 @@ static void on_close(void *owner, bool ok)
     cuzk_call_unref(call);
 }
 
+/* A batch is on its way, with a message (may be NULL) or without. Call lock held. */
+static void note_sending(cuzk_call *call, grpc_byte_buffer *message)
+{
+    call->sending = message;
+    call->sending_bytes = message != NULL ? grpc_byte_buffer_length(message) : 0;
+    call->sending_since_ns = cuzk_now_ns();
+    atomic_fetch_add_explicit(&call->rpc->bytes_unread, call->sending_bytes, memory_order_relaxed);
+}
+
 /* Send the final status, with a message in front of it (may be NULL). Call lock held. */
 static void send_final(cuzk_call *call, grpc_byte_buffer *message)
 {
@@ -225,7 +234,7 @@ static void send_final(cuzk_call *call, grpc_byte_buffer *message)
     ops[n].op = GRPC_OP_SEND_STATUS_FROM_SERVER;
     ops[n].data.send_status_from_server.status = call->finish_code;
     ops[n++].data.send_status_from_server.status_details = &call->finish_text;
-    call->sending = message;
+    note_sending(call, message);
     call->is_sending = start(call, ops, n, &call->on_sent);
 }
 
@@ -325,7 +334,7 @@ bool cuzk_call_send(cuzk_call *call, cuzk_text *out, bool then_receive)
         ops[n].op = GRPC_OP_SEND_MESSAGE;
         ops[n++].data.send_message.send_message = message;
         call->wants_message = then_receive;
-        call->sending = message;
+        note_sending(call, message);
         message = NULL;
         call->is_sending = start(call, ops, n, &call->on_sent);
     }
@@ -344,6 +353,8 @@ static void on_sent(void *owner, bool ok)
     grpc_byte_buffer *sent = call->sending;
     call->sending = NULL;
     call->is_sending = false;
+    atomic_fetch_sub_explicit(&call->rpc->bytes_unread, call->sending_bytes, memory_order_relaxed);
+    call->sending_bytes = 0;
     bool receives = call->wants_message && !call->is_finished && !call->is_over;
     call->wants_message = false;
     if (call->finish_after) {
@@ -364,6 +375,16 @@ void cuzk_call_too_slow(cuzk_call *call)
 {
     cuzk_call_fail(call, GRPC_STATUS_DEADLINE_EXCEEDED,
                    "the message did not arrive in the time that it may take while others wait");
+}
+
+void cuzk_call_cut(cuzk_call *call, uint64_t patience_ns)
+{
+    pthread_mutex_lock(&call->lock);
+    bool is_late = call->is_sending && call->sending_since_ns + patience_ns < cuzk_now_ns();
+    pthread_mutex_unlock(&call->lock);
+    if (is_late) {
+        grpc_call_cancel(call->call, NULL);
+    }
 }
 
 void cuzk_call_too_large(cuzk_call *call, uint64_t limit)

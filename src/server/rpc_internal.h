@@ -120,6 +120,7 @@ struct cuzk_call {
     grpc_status_code finish_code;
     grpc_slice finish_text;
     grpc_byte_buffer *sending;
+    uint64_t sending_bytes, sending_since_ns;
     cuzk_wait *wait;    /* what it waits for in the engine; NULL: nothing. The gate's lock */
     uint64_t charge;    /* memory of the gate that its message holds; the handler's */
     bool was_unwrapped; /* the message is the payload already; the handler's */
@@ -169,7 +170,8 @@ struct cuzk_rpc {
     bool has_ticker;
     uint64_t calls_total, calls_failed, calls_abandoned;
     atomic_ullong bytes_received;
-    atomic_bool had_broken_message; /* that ended before it was whole */
+    atomic_bool wants_trim; /* much was freed, by messages that ended early or connections */
+    atomic_ullong bytes_unread;
 };
 
 /* ---- rpc_call.c: the life of a call ---- */
@@ -210,6 +212,9 @@ void cuzk_call_on_message(void *owner, bool ok);
 
 /** A client took too long with its message while others waited. */
 void cuzk_call_too_slow(cuzk_call *call);
+
+/** End a call whose client has not read what was sent for so long. */
+void cuzk_call_cut(cuzk_call *call, uint64_t patience_ns);
 
 /** A message is longer than `limit` bytes, and has not ended. */
 void cuzk_call_too_large(cuzk_call *call, uint64_t limit);

@@ -134,7 +134,7 @@ void cuzk_call_on_message(void *owner, bool ok)
     } else if (ok) {
         cuzk_call_fail(call, GRPC_STATUS_INVALID_ARGUMENT, "the call has no message");
     } else {
-        atomic_store_explicit(&rpc->had_broken_message, true, memory_order_relaxed);
+        atomic_store_explicit(&rpc->wants_trim, true, memory_order_relaxed);
     }
     if (!call->method->is_stream) {
         /* what no wait has taken over. Of a stream the next message may be here already, in another

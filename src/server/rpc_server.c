@@ -18,6 +18,7 @@ enum {
     SMALL_RECEIVES = 64,
     SMALL_MESSAGE = 1 << 20,
     QUOTA_BASE = 1 << 30,
+    UNREAD_MAX = 64 << 20, /* bytes of answers that wait for their clients, before it is hurried */
     TRIM_BYTES = 64 << 20, /* of messages, after which freed memory is given back to the system */
     KEEPALIVE_MS = 60000,
     KEEPALIVE_WAIT_MS = 20000,
@@ -53,6 +54,7 @@ static cuzk_status set_options(cuzk_rpc *rpc, const cuzk_rpc_options *options, c
     o->max_message = or_default(options->max_message, (uint64_t)256 << 20);
     o->max_receives = (unsigned)or_default(options->max_receives, 16);
     o->receive_ns = or_default(options->receive_ns, 20 * second);
+    o->answer_ns = or_default(options->answer_ns, 30 * second);
     o->max_connections = (unsigned)or_default(options->max_connections, 1024);
     o->max_streams = (unsigned)or_default(options->max_streams, 1000);
     o->max_calls = (unsigned)or_default(options->max_calls, 20000);
@@ -187,19 +189,54 @@ static void *serve(void *argument)
     return NULL;
 }
 
+/* References of all calls that are open. Returned: free; *n: how many. Lock held. */
+static cuzk_call **open_calls(cuzk_rpc *rpc, unsigned *n)
+{
+    cuzk_call **calls = malloc((rpc->n_calls + 1) * sizeof *calls);
+    *n = 0;
+    for (cuzk_call *call = rpc->calls; calls != NULL && call != NULL; call = call->next) {
+        if (cuzk_call_ref_live(call)) {
+            calls[(*n)++] = call;
+        }
+    }
+    return calls;
+}
+
+/* End calls whose clients do not read: much earlier where their answers take much memory. */
+static void cut_slow_readers(cuzk_rpc *rpc, unsigned tick_number)
+{
+    uint64_t unread = atomic_load_explicit(&rpc->bytes_unread, memory_order_relaxed);
+    bool is_much = unread > UNREAD_MAX;
+    if (!is_much && tick_number % (1000 / TICK_MS) != 0) {
+        return;
+    }
+    uint64_t patience = rpc->options.answer_ns;
+    patience = is_much && patience > second ? second : patience;
+    unsigned n;
+    pthread_mutex_lock(&rpc->lock);
+    cuzk_call **calls = open_calls(rpc, &n);
+    pthread_mutex_unlock(&rpc->lock);
+    for (unsigned i = 0; i < n; i++) {
+        cuzk_call_cut(calls[i], patience);
+        cuzk_call_unref(calls[i]);
+    }
+    free(calls);
+}
+
 static void *tick(void *argument)
 {
     cuzk_rpc *rpc = argument;
     uint64_t trimmed = 0;
+    unsigned ticks = 0;
     pthread_mutex_lock(&rpc->lock);
     while (!rpc->ticker_ends) {
         pthread_mutex_unlock(&rpc->lock);
         cuzk_rpc_health_tick(rpc);
         cuzk_gate_tick(rpc->gate, cuzk_now_ns());
+        cut_slow_readers(rpc, ticks++);
         uint64_t received = atomic_load_explicit(&rpc->bytes_received, memory_order_relaxed);
-        bool had_broken =
-            atomic_exchange_explicit(&rpc->had_broken_message, false, memory_order_relaxed);
-        if (received - trimmed > TRIM_BYTES || had_broken) {
+        bool wants = atomic_exchange_explicit(&rpc->wants_trim, false, memory_order_relaxed);
+        if (received - trimmed > TRIM_BYTES || wants) {
             /* gRPC's pieces are small: without this the process stays as large as its uploads */
             malloc_trim(0);
             trimmed = received;
@@ -383,14 +420,8 @@ static void refuse(cuzk_rpc *rpc)
 /* Calls that are still open are answered. Nothing else uses the engine now. Lock held. */
 static void turn_away_all(cuzk_rpc *rpc)
 {
-    unsigned n = 0, n_max = rpc->n_calls;
-    cuzk_call **calls = malloc(n_max * sizeof *calls);
-    for (cuzk_call *call = rpc->calls; calls != NULL && call != NULL && n < n_max;
-         call = call->next) {
-        if (cuzk_call_ref_live(call)) {
-            calls[n++] = call;
-        }
-    }
+    unsigned n;
+    cuzk_call **calls = open_calls(rpc, &n);
     pthread_mutex_unlock(&rpc->lock);
     for (unsigned i = 0; i < n; i++) {
         cuzk_call_turn_away(calls[i]);
@@ -475,6 +506,7 @@ void cuzk_rpc_look(cuzk_rpc *rpc, cuzk_rpc_view *view)
     memset(view, 0, sizeof *view);
     cuzk_acceptor_look(rpc, view);
     cuzk_gate_look(rpc->gate, &view->receiving, &view->waiting, &view->receive_bytes);
+    view->bytes_unread = atomic_load_explicit(&rpc->bytes_unread, memory_order_relaxed);
     view->bytes_received = atomic_load_explicit(&rpc->bytes_received, memory_order_relaxed);
     pthread_mutex_lock(&rpc->lock);
     view->calls = rpc->n_calls;

@@ -201,7 +201,7 @@ static void on_frame(raw *r, uint8_t type, uint8_t flags, uint32_t stream, const
     }
 }
 
-void raw_read(raw *r, unsigned ms)
+static void read_frames(raw *r, unsigned ms)
 {
     uint64_t end = cuzk_now_ns() + ms * 1000000ull;
     do {
@@ -228,4 +228,14 @@ void raw_read(raw *r, unsigned ms)
         memmove(r->in, r->in + at, r->n_in - at);
         r->n_in -= at;
     } while (!r->is_closed && cuzk_now_ns() < end);
+}
+
+void raw_read(raw *r, unsigned ms)
+{
+    /* an answer to a frame is sent from inside, and sending reads */
+    if (!r->is_reading) {
+        r->is_reading = true;
+        read_frames(r, ms);
+        r->is_reading = false;
+    }
 }

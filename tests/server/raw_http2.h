@@ -15,7 +15,7 @@ typedef struct {
     int64_t initial_window;
     int64_t stream_window[RAW_STREAMS_MAX]; /* by stream number / 2, over the initial one */
     uint64_t n_frames, n_goaway, n_reset, n_headers, n_data;
-    bool is_closed;
+    bool is_closed, is_reading;
     uint8_t in[1 << 16];
     size_t n_in;
 } raw;
