@@ -128,7 +128,7 @@ size_t cuzk_proving_bytes_max(const cuzk_proving_counts *counts, const cuzk_pool
     cuzk_msm_query query = {.group = CUZK_G1};
     cuzk_msm_params h = {.n = (size_t)1 << counts->lg_n, .queries = &query, .n_queries = 1};
     size_t most = 2 * vector + cuzk_quotient_bytes(counts->curve, counts->lg_n, pool);
-    most = larger(most, vector + cuzk_msm_workspace_bytes(counts->curve, &h, pool));
+    most = larger(most, vector + cuzk_msm_workspace_bytes_max(counts->curve, &h, pool));
     most = larger(most, cuzk_query_sums_bytes_max(counts->curve, counts->n_vars, counts->n_field,
                                                   counts->is_zkey ? 4 : 2, pool));
     return sizeof(cuzk_proving) + most;

@@ -64,8 +64,9 @@ static struct layout plan_selection(const cuzk_query_set *set, size_t n_bits, si
     return l;
 }
 
+/* What the sums of n_scalars field values and n_bits bits take; `most`: or of fewer. */
 static struct layout plan_sums(const cuzk_query_set *set, const cuzk_curve *curve, size_t n_bits,
-                               size_t n_scalars, const cuzk_pool *pool)
+                               size_t n_scalars, bool most, const cuzk_pool *pool)
 {
     struct layout l = plan_selection(set, n_bits, n_scalars);
     cuzk_msm_query queries[CUZK_QUERIES_MAX];
@@ -73,7 +74,8 @@ static struct layout plan_sums(const cuzk_query_set *set, const cuzk_curve *curv
     static const uint32_t any_index = 0;
     cuzk_msm_params params = {
         .base_index = &any_index, .n = n_scalars, .queries = queries, .n_queries = set->n_queries};
-    size_t msm = cuzk_msm_workspace_bytes(curve, &params, pool);
+    size_t msm = most ? cuzk_msm_workspace_bytes_max(curve, &params, pool)
+                      : cuzk_msm_workspace_bytes(curve, &params, pool);
     size_t bit_sum = cuzk_bit_sum_workspace_bytes(curve, n_bits, set->n_queries, pool);
     l.inner_bytes = msm > bit_sum ? msm : bit_sum;
     l.total = l.inner + l.inner_bytes;
@@ -84,7 +86,7 @@ static struct layout plan(const cuzk_query_set *set, const cuzk_witness *w, cons
 {
     size_t n_bits, n_scalars;
     count(set, w, &n_bits, &n_scalars);
-    return plan_sums(set, w->curve, n_bits, n_scalars, pool);
+    return plan_sums(set, w->curve, n_bits, n_scalars, false, pool);
 }
 
 size_t cuzk_query_sums_workspace_bytes(const cuzk_query_set *set, const cuzk_witness *witness,
@@ -98,10 +100,15 @@ size_t cuzk_query_sums_bytes_max(const cuzk_curve *curve, uint32_t n_vars, uint3
 {
     static const uint64_t any_support = 0; /* only whether there is one is looked at */
     cuzk_query_set set = {.support = &any_support, .n_queries = n_queries};
-    for (size_t i = 0; i < n_queries; i++) {
-        set.queries[i].group = i + 1 == n_queries ? CUZK_G2 : CUZK_G1;
+    size_t most = 0;
+    for (int last = CUZK_G1; last <= CUZK_G2; last++) { /* smaller points: perhaps more at once */
+        for (size_t i = 0; i < n_queries; i++) {
+            set.queries[i].group = i + 1 == n_queries ? (cuzk_group_id)last : CUZK_G1;
+        }
+        size_t total = plan_sums(&set, curve, n_vars, n_field, true, pool).total;
+        most = total > most ? total : most;
     }
-    return plan_sums(&set, curve, n_vars, n_field, pool).total;
+    return most;
 }
 
 /* Move the bits of `value` that `mask` selects to the low end, in order. */

@@ -424,21 +424,45 @@ static size_t tile_end(const cuzk_msm_params *params, size_t i)
     return low;
 }
 
-size_t cuzk_msm_workspace_bytes(const cuzk_curve *curve, const cuzk_msm_params *params,
+/* The layout for n scalars of any size; all zero where nothing is sorted. */
+static cuzk_msm_layout plan_for(const cuzk_curve *curve, const cuzk_msm_params *params, size_t n,
                                 const cuzk_pool *pool)
 {
-    if (params->n == 0 || is_few(params, params->n)) {
-        return 0;
+    cuzk_msm_layout layout = {0};
+    if (n == 0 || is_few(params, n)) {
+        return layout;
     }
     uint32_t lengths[CUZK_MSM_LENGTHS] = {0};
-    size_t n = params->n < CUZK_MSM_TILE ? params->n : CUZK_MSM_TILE;
+    n = n < CUZK_MSM_TILE ? n : CUZK_MSM_TILE;
     cuzk_msm_windows w;
     cuzk_msm_windows_init(&w, curve, CUZK_MSM_WINDOW_MAX);
     lengths[w.scalar_bits] = (uint32_t)n;
-    cuzk_msm_layout layout = {0};
     (void)cuzk_msm_plan(&layout, curve, params->queries, params->n_queries, lengths, n, SIZE_MAX,
                         params->window_bits, cuzk_pool_threads(pool));
-    return layout.total;
+    return layout;
+}
+
+size_t cuzk_msm_workspace_bytes(const cuzk_curve *curve, const cuzk_msm_params *params,
+                                const cuzk_pool *pool)
+{
+    return plan_for(curve, params, params->n, pool).total;
+}
+
+/* Windows get larger with n, and smaller in between, and the windows of a group fewer: the need
+ * falls by up to a third at such places. Between them it grows at most as n does, so that steps of
+ * a sixteenth and a sixteenth more miss nothing. */
+size_t cuzk_msm_workspace_bytes_max(const cuzk_curve *curve, const cuzk_msm_params *params,
+                                    const cuzk_pool *pool)
+{
+    size_t n = params->n < CUZK_MSM_TILE ? params->n : CUZK_MSM_TILE, fewer = 0;
+    size_t most = plan_for(curve, params, n, pool).total;
+    while (n > 0) {
+        n -= n / 16 + 1;
+        size_t total = plan_for(curve, params, n, pool).total;
+        fewer = total > fewer ? total : fewer;
+    }
+    fewer += fewer / 16;
+    return most > fewer ? most : fewer;
 }
 
 cuzk_status cuzk_msm(const cuzk_curve *curve, cuzk_msm_params *params, void *ws, size_t ws_bytes,

@@ -40,6 +40,11 @@ typedef struct {
 size_t cuzk_msm_workspace_bytes(const cuzk_curve *curve, const cuzk_msm_params *params,
                                 const cuzk_pool *pool);
 
+/** The most that any number of scalars up to params->n needs: fewer scalars may need more, since
+ *  their windows are others. */
+size_t cuzk_msm_workspace_bytes_max(const cuzk_curve *curve, const cuzk_msm_params *params,
+                                    const cuzk_pool *pool);
+
 /** sum = Σ scalar_i · base_i for each query (signed-digit buckets, batched affine additions).
  *
  *  The sort by buckets is shared by the queries; scalars that are zero cost next to nothing, small
