@@ -53,8 +53,8 @@ def test_running_and_queued(cuzk):
         try:
             other("Prove", submit=d.null("late", "late"))
             raise AssertionError("new work is taken")
-        except grpc.RpcError as e:
-            assert e.code() == grpc.StatusCode.UNAVAILABLE, e
+        except grpc.RpcError as e:  # CANCELLED: it came between gRPC's farewell and our reading of it
+            assert e.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED), e
         for text, call in calls.items():  # 2.1 s of work within a limit of 20
             r = call.result().result
             assert r.status == COMPLETED and r.proof == null_proof(text.encode()), r
