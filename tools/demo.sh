@@ -66,11 +66,11 @@ if [ -x "$1/cuzk-server" ]; then
     step "$cuzk" gen-vanilla winning "$out/winning.json" --sector-size 2KiB --request "$out/winning-request.json"
     folder=$(cd "$out" && pwd)
     sockets=$(mktemp -d)
-    export CUZK_LISTEN=unix://$sockets/cuzk.sock CUZK_STATUS_LISTEN=127.0.0.1:19821
+    export CUZK_LISTEN=unix://$sockets/cuzk.sock
     cat >"$out/cuzk.toml" <<END
 [daemon]
 listen = "$CUZK_LISTEN"
-status_listen = "$CUZK_STATUS_LISTEN"
+status_listen = "127.0.0.1:0"
 [srs]
 param_cache = "$FIL_PROOFS_PARAMETER_CACHE"
 allow_test_keys = true
@@ -84,10 +84,13 @@ END
     daemon=$!
     trap 'kill $daemon 2>/dev/null || true; rm -rf "$sockets"' EXIT
     for _ in $(seq 100); do
-        [ -S "$sockets/cuzk.sock" ] && break
+        grep -q "daemon ready" "$out/daemon.log" && break
         sleep 0.1
     done
-    [ -S "$sockets/cuzk.sock" ] || { cat "$out/daemon.log"; exit 1; }
+    grep -q "daemon ready" "$out/daemon.log" || { cat "$out/daemon.log"; exit 1; }
+    # the system has chosen the HTTP port
+    port=$(sed -n 's/.* "HTTP port" .*port=\([0-9]*\).*/\1/p' "$out/daemon.log")
+    export CUZK_STATUS_LISTEN=127.0.0.1:$port
     step "$cuzk" circuits register sha256 "$folder/circuit.zkey"
     step "$cuzk" submit winning "$out/winning.json" --request "$out/winning-request.json" --request-id winning-1
     step "$cuzk" submit circom sha256 "$out/witness.wtns" --out "$out/proof.json" --public "$out/public.json"

@@ -50,6 +50,15 @@ static int compare_jobs(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
+/* The HTTP port may have been named wrongly, or a daemon that did not get its port is asked beside
+ * the one that did: then what the two tell must not be mixed. */
+static bool is_of_another(const cuzk_look *l)
+{
+    enum { APART_SECONDS = 5 }; /* the two answers are made at different moments */
+    double difference = l->http.uptime - (double)l->rpc->uptime_seconds;
+    return difference < -APART_SECONDS || difference > APART_SECONDS;
+}
+
 bool cuzk_look_take(cuzk_look *l, cuzk_session *session)
 {
     memset(l, 0, sizeof *l);
@@ -66,6 +75,13 @@ bool cuzk_look_take(cuzk_look *l, cuzk_session *session)
         l->has_http =
             cuzk_status_fetch(&l->http, &l->http_text, session->status_address, &err) == CUZK_OK;
         snprintf(l->http_error, sizeof l->http_error, "%s", err.text);
+        if (l->has_http && is_of_another(l)) {
+            snprintf(l->http_error, sizeof l->http_error,
+                     "the status port %s is another daemon's, which has been up for %s",
+                     session->status_address, cuzk_session_time_of(l->http.uptime).text);
+            l->has_http = false;
+            cuzk_status_view_clear(&l->http);
+        }
         if (l->http.n_jobs > 0) {
             qsort(l->http.jobs, l->http.n_jobs, sizeof *l->http.jobs, compare_jobs);
         }

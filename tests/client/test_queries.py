@@ -139,6 +139,10 @@ def test_status(cuzk):
         queue = cuzk.ok("queue", *to, "--status", d.http_address).out
         assert "a?b" in queue and "porep-1000-5" in queue and "winning-post" not in queue, queue
         # a port that is not the daemon's is told, and does not hide the rest
+        d.answers["GetStatus"] = messages()[0].GetStatusResponse(uptime_seconds=3)
+        r = cuzk.ok("status", *to, "--status", d.http_address)
+        assert "is another daemon's, which has been up for 2 h 1 min" in r.out and "porep-1000-5" not in r.out, r
+        d.answers["GetStatus"] = status_answer()
         r = cuzk.ok("status", *to, "--status", "127.0.0.1:1")
         assert "jobs are not shown: connecting to the status port 127.0.0.1:1: Connection refused" in r.out, r
         cuzk.fails(2, "--every needs --watch", "status", "--every", "2", *to)
