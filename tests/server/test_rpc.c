@@ -421,14 +421,16 @@ static void residents(void **state)
     expect(&a, GRPC_STATUS_FAILED_PRECONDITION, "its file is not there");
 
     /* status does not wait for loads, however many */
-    double_preload(s.engine, CUZK_OK, "", 300);
+    double_preload(s.engine, CUZK_OK, "", 0);
+    double_hold_preload(s.engine, true);
     call *loads[8];
     for (int i = 0; i < 8; i++) {
         loads[i] = client_start(s.client, PROVING "PreloadSRS", "\x0a\x05porep", 7, 0);
     }
-    client_call(s.client, &a, PROVING "GetStatus", "", 0, 250);
+    client_call(s.client, &a, PROVING "GetStatus", "", 0, 10000);
     expect(&a, GRPC_STATUS_OK, "");
     answer_clear(&a);
+    double_hold_preload(s.engine, false);
     for (int i = 0; i < 8; i++) {
         call_wait(loads[i], &a);
         expect(&a, GRPC_STATUS_OK, "");
@@ -544,6 +546,11 @@ static bool has_left(const double_view *view, unsigned n)
     return view->left == n;
 }
 
+static bool has_more_submissions(const double_view *view, unsigned n)
+{
+    return view->submitted > n;
+}
+
 static void a_call_that_ends_leaves_its_job(void **state)
 {
     (void)state;
@@ -552,10 +559,12 @@ static void a_call_that_ends_leaves_its_job(void **state)
     uint8_t *request = make_prove(&n, "kept", 1, "x", 1);
     /* by its deadline, by being cancelled, by a lost connection */
     answer a;
-    client_call(s.client, &a, PROVING "Prove", request, n, 100);
+    call *k = client_start(s.client, PROVING "Prove", request, n, 1000);
+    assert_true(double_wait(s.engine, has_waiters, 1));
+    call_wait(k, &a);
     assert_int_equal(a.code, GRPC_STATUS_DEADLINE_EXCEEDED);
     assert_true(double_wait(s.engine, has_left, 1));
-    call *k = client_start(s.client, PROVING "Prove", request, n, 0);
+    k = client_start(s.client, PROVING "Prove", request, n, 0);
     assert_true(double_wait(s.engine, has_waiters, 1));
     call_cancel(k);
     call_wait(k, &a);
@@ -570,8 +579,13 @@ static void a_call_that_ends_leaves_its_job(void **state)
     assert_true(double_wait(s.engine, has_left, 3));
     /* before it was accepted */
     double_hold(s.engine, true, true);
-    client_call(s.client, &a, PROVING "Prove", request, n, 100);
-    assert_int_equal(a.code, GRPC_STATUS_DEADLINE_EXCEEDED);
+    double_view before;
+    double_look(s.engine, &before);
+    k = client_start(s.client, PROVING "Prove", request, n, 0);
+    assert_true(double_wait(s.engine, has_more_submissions, before.submitted));
+    call_cancel(k);
+    call_wait(k, &a);
+    assert_int_equal(a.code, GRPC_STATUS_CANCELLED);
     assert_true(double_wait(s.engine, has_left, 4));
     double_hold(s.engine, false, false);
     assert_int_equal(await("kept", 0), 1);
