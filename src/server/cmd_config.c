@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* `cuzk config`: check, print, explain; and the texts that are made from the table. */
 #include "server/commands.h"
+#include "server/config_try.h"
 #include "server/options.h"
 
 #include <stdio.h>
@@ -53,6 +54,28 @@ static int load(cuzk_config **config, const cuzk_options *options, size_t *n_war
     return status == CUZK_OK ? EXIT_OK : EXIT_FAILED;
 }
 
+/* What shows only where the daemon would run. */
+static int try(const cuzk_config *config, size_t n_warnings)
+{
+    cuzk_config_report report = {0};
+    cuzk_error err = {0};
+    cuzk_config_look_for_files(config, &report);
+    cuzk_status status = cuzk_config_try(config, &report, &err);
+    print_lines(&report.warnings, "warning");
+    print_lines(&report.errors, "error");
+    n_warnings += report.n_warnings;
+    bool ok = status == CUZK_OK && report.n_errors == 0;
+    if (status != CUZK_OK) {
+        fprintf(stderr, "cuzk config: error: %s\n", err.text);
+    }
+    cuzk_config_report_clear(&report);
+    if (ok) {
+        printf("%s: ok%s\n", config->path != NULL ? config->path : "defaults",
+               n_warnings > 0 ? ", with warnings" : "");
+    }
+    return ok ? EXIT_OK : EXIT_FAILED;
+}
+
 static int check(cuzk_options *options)
 {
     if (options->n_words > 2) {
@@ -68,13 +91,7 @@ static int check(cuzk_options *options)
     size_t n_warnings;
     int code = load(&config, options, &n_warnings);
     if (code == EXIT_OK) {
-        cuzk_config_report report = {0};
-        cuzk_config_look_for_files(config, &report);
-        print_lines(&report.warnings, "warning");
-        n_warnings += report.n_warnings;
-        cuzk_config_report_clear(&report);
-        printf("%s: ok%s\n", config->path != NULL ? config->path : "defaults",
-               n_warnings > 0 ? ", with warnings" : "");
+        code = try(config, n_warnings);
     }
     cuzk_config_destroy(config);
     return code;

@@ -122,9 +122,18 @@ static void check_devices(const checking *c)
     }
 }
 
+static void check_memory(const checking *c)
+{
+    const cuzk_config *f = c->config;
+    if (f->memory_total_budget != 0 && f->memory_intake >= f->memory_total_budget) {
+        wrong(c, "memory.intake", "requests would take all of memory.total_budget");
+    }
+}
+
 void cuzk_config_check(const cuzk_config *config, cuzk_config_report *report)
 {
     checking c = {config, report};
+    check_memory(&c);
     check_listen(&c);
     check_status_listen(&c);
     check_tls(&c);

@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "engine/faults.h"
 #include "server/address.h"
+#include "server/config_try.h"
 #include "server/program.h"
 
 #include <errno.h>
@@ -75,6 +76,9 @@ static cuzk_status open_work(cuzk_daemon *d, cuzk_error *err)
     CUZK_TRY(cuzk_filecoin_work_create(&d->filecoin, &o, err));
     CUZK_TRY(open_circom(d, err));
     const cuzk_work *filecoin = cuzk_filecoin_work_table(d->filecoin);
+    if (!cuzk_the_program.is_test) { /* whose circuits are others, too */
+        CUZK_TRY(cuzk_config_try_preload(&d->config->srs_preload, filecoin, err));
+    }
     d->kinds[CUZK_KIND_POREP] =
         (cuzk_engine_kind){"porep-c2", "porep_c2", CUZK_PRIORITY_NORMAL, filecoin};
     d->kinds[CUZK_KIND_SNAP] =
@@ -201,7 +205,7 @@ static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
     memcpy(o.kinds, d->kinds, sizeof o.kinds);
     d->server.max_witnesses = o.n_witness;
     char limited_by[256];
-    CUZK_TRY(cuzk_config_budget(&o.budget_bytes, limited_by, c, "", err));
+    CUZK_TRY(cuzk_config_try_memory(&o.budget_bytes, limited_by, c, err));
     set_body_bytes(d, &o);
     CUZK_LOG(d->log, CUZK_LOG_INFO, "memory budget", CUZK_LOG_U("bytes", o.budget_bytes),
              CUZK_LOG_S("by", limited_by), CUZK_LOG_U("http_bytes", d->body_bytes));
@@ -283,11 +287,11 @@ cuzk_status cuzk_daemon_open(cuzk_daemon *d, cuzk_error *err)
     CUZK_TRY(open_engine(d, err));
     /* clients are heard before anything large is loaded */
     cuzk_status status = cuzk_rpc_start(&d->rpc, &d->server, err);
-    if (status != CUZK_OK) {
+    if (status == CUZK_E_FILE && strstr(err->text, "folder") != NULL) {
         CUZK_LOG(d->log, CUZK_LOG_INFO, "another place can be named, such as",
                  CUZK_LOG_S("flags", "--listen 127.0.0.1:9820"));
-        return status;
     }
+    CUZK_TRY(status);
     atomic_store_explicit(&d->server.rpc, d->rpc, memory_order_release);
     open_http(d);
     return cuzk_preload_start(&d->preload, &d->server, &d->config->srs_preload, err);

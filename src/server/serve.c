@@ -4,7 +4,9 @@
  * SIGTERM, SIGINT: take no new work, let what runs end, exit; a second one: exit now, unfinished
  * jobs stay in the journal. SIGHUP: read the configuration again. */
 #include "server/commands.h"
+#include "server/config_try.h"
 #include "server/daemon.h"
+#include "server/program.h"
 
 #include "base/clock.h"
 
@@ -116,6 +118,10 @@ static void log_changes(const cuzk_daemon *d, const cuzk_config *fresh)
 /* Take the live keys of a configuration: all or none. What can fail comes first. */
 static cuzk_status apply(cuzk_daemon *d, cuzk_config *fresh, cuzk_error *err)
 {
+    if (!cuzk_the_program.is_test) {
+        CUZK_TRY(cuzk_config_try_preload(&fresh->srs_preload, cuzk_filecoin_work_table(d->filecoin),
+                                         err));
+    }
     CUZK_TRY(cuzk_rpc_reload(d->rpc, fresh, err));
     CUZK_TRY(cuzk_preload_set(d->preload, &fresh->srs_preload, err));
     log_changes(d, fresh);

@@ -326,6 +326,8 @@ static void test_together(void **state)
     refuses("auth.admin_names = [\"a\"]", "without tls.client_ca");
     refuses("gpus.devices = [\"gpu\"]", "\"gpu\" is no device");
     refuses("gpus.devices = [0, 0]", "\"0\" is there twice");
+    refuses("memory.total_budget = \"2GiB\"\nmemory.intake = \"2GiB\"",
+            "f.toml:2: memory.intake: requests would take all of memory.total_budget");
     refuses("journal.path = \"journal.db\"", "expected a path that begins with /");
     cuzk_config *c = loads("daemon.listen = \"0.0.0.0:9820\"\ndaemon.allow_plaintext = true\n"
                            "daemon.status_listen = \"0.0.0.0:1\"\njournal.path = \"none\"\n");

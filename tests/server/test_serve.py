@@ -234,6 +234,27 @@ def test_environment_and_flags(cuzk):
             assert text in d.log(), d.log()
 
 
+def test_check_says_what_stops_the_start(cuzk):
+    """What `config check` takes, `serve` starts with: budgets, tokens and names of circuits are looked at."""
+    token = cuzk.write("token", "short\n")
+    socket_flag = ["--listen", "unix://" + cuzk.path("s.sock"), "--journal", "none"]
+    for flag, text in ((["--set", "memory.total_budget=2GiB", "--set", "memory.intake=3GiB"], "memory.intake: "),
+                       (["--set", "memory.intake=1TiB"], "memory.intake: "),
+                       (["--set", "auth.token_file=" + token], token),
+                       (["--set", "auth.admin_token_file=/nothing"], "/nothing"),
+                       (["--set", "srs.preload=porep-99g"], "srs.preload: ")):
+        r = cuzk("config", "check", *flag, env=clean_environment())
+        assert r.code == 1 and "error: " in r.err and text in r.err and ": ok" not in r.out, r
+        r = serve_fails(cuzk, [text], *socket_flag, *flag)
+        assert "another place" not in r.err, r
+    r = cuzk.ok("config", "check", "--set", "srs.preload=winning-2k,circom:later", env=clean_environment())
+    with Serving(cuzk) as d:
+        cuzk.write("cuzk.toml", "srs.preload = \"porep-99g\"\n")
+        d.kill(signal.SIGHUP)
+        d.wait_for("configuration stays as it was")
+        assert "porep-99g" in d.log() and d.get("/readyz")[0] == 200, d.log()
+
+
 def test_missing_folder_is_told(cuzk):
     with Serving(cuzk, "--set", "srs.param_cache=/nowhere") as d:
         assert 'warn "configuration" text="--set: srs.param_cache: \\"/nowhere\\": No such file' in d.log(), d.log()
