@@ -66,8 +66,8 @@
     {"--params", NULL, "FILE", ".params (default: in the folder of parameter files)"},             \
         {"--circuits", NULL, "FOLDER", "of compiled circuits (default: none, built in memory)"},   \
         {"--out", NULL, "PROOF", "the file to write (default: proof.bin here)"},                   \
-        {"--format", NULL, "FORM", "of PROOF: raw (default), hex, base64, json"},                  \
-        OPTION_DEVICE, OPTION_ALLOW_TEST_KEY
+        {"--format", NULL, "FORM", "of PROOF: raw (default), hex, base64, json"}, OPTION_DEVICE,   \
+        OPTION_ALLOW_TEST_KEY
 
 #define PROVE_FILECOIN_DETAILS                                                                     \
     "The vanilla proof is checked in full first; each partition is verified before PROOF is\n"     \
