@@ -42,18 +42,18 @@ static bench_field_row row_of(const char *name, double *latency, double *chains,
         fill(y_, sizeof(y_) / 8);                                                                  \
         for (int r_ = 0; r_ < n_repetitions; r_++) {                                               \
             type *x = &x_[0], *y = &y_[0];                                                         \
-            uint64_t t0_ = cuzk_now_ns();                                                        \
+            uint64_t t0_ = cuzk_now_ns();                                                          \
             for (int i_ = 0; i_ < (batch); i_++) {                                                 \
                 statement;                                                                         \
             }                                                                                      \
-            uint64_t t1_ = cuzk_now_ns();                                                        \
+            uint64_t t1_ = cuzk_now_ns();                                                          \
             for (int i_ = 0; i_ < (batch) / BENCH_CHAINS; i_++) {                                  \
                 for (int k_ = 0; k_ < BENCH_CHAINS; k_++) {                                        \
                     x = &x_[k_];                                                                   \
                     statement;                                                                     \
                 }                                                                                  \
             }                                                                                      \
-            uint64_t t2_ = cuzk_now_ns();                                                        \
+            uint64_t t2_ = cuzk_now_ns();                                                          \
             (void)y;                                                                               \
             sample_latency[r_] = (double)(t1_ - t0_) / (batch);                                    \
             sample_chains[r_] = (double)(t2_ - t1_) / (batch);                                     \
