@@ -194,6 +194,15 @@ static void tell_alive(const cuzk_daemon *d)
     cuzk_systemd_alive();
 }
 
+/* What runs is told to stop, and a proof on the CPU or a load may take minutes to hear of it. */
+static void *exit_soon(void *unused)
+{
+    enum { PATIENCE_SECONDS = 1 };
+    (void)unused;
+    sleep(PATIENCE_SECONDS);
+    _exit(EXIT_OK); /* as in exit_now; the log may be gone by now */
+}
+
 /* Wait for an event on fd or a signal, petting the watchdog. Returns the signal, or 0. */
 static int wait_for_signal(const cuzk_daemon *d, int signal_fd, int event_fd)
 {
@@ -243,8 +252,14 @@ static void shut_down(cuzk_daemon *d, int signal_fd, int event_fd)
     /* the last answers are on their way; those whose jobs are not done are told so at once */
     uint64_t soon = cuzk_now_ns() + CUZK_SEC;
     cuzk_rpc_drain(d->rpc, g.all_done ? soon : cuzk_now_ns());
-    if (!cuzk_preload_stop(d->preload, soon)) {
+    cuzk_rpc_view calls;
+    cuzk_rpc_look(d->rpc, &calls);
+    if (!cuzk_preload_stop(d->preload, soon) || calls.blocking > 0) {
         exit_now(d, "parameters are being loaded");
+    }
+    pthread_t last;
+    if (!g.all_done && pthread_create(&last, NULL, exit_soon, NULL) == 0) {
+        pthread_detach(last);
     }
 }
 

@@ -118,6 +118,34 @@ def test_end_while_loading(cuzk):
         d.process = None
 
 
+def test_end_while_a_client_loads(cuzk):
+    """The same for a PreloadSRS call."""
+    with Daemon(cuzk, test=True, config={"daemon.drain_time": "200ms", "test.faults": ["resident~20000"]}) as d:
+        call = d.c.start("PreloadSRS", circuit_id="null-a")
+        wait_until("loading", lambda: "loading parameters" in d.log())
+        begin = time.monotonic()
+        d.process.send_signal(signal.SIGTERM)
+        assert d.wait_end() == 0 and time.monotonic() - begin < 8 * SLOW, d.log()
+        assert call.exception().code() == grpc.StatusCode.UNAVAILABLE
+        d.process = None
+
+
+def test_end_while_nothing_listens(cuzk):
+    """A stage that does not hear of the end does not hold it up either."""
+    config = {"daemon.drain_time": "200ms", "test.faults": ["finish~20000"]}
+    with Daemon(cuzk, test=True, config=config) as d:
+        call = d.c.start("Prove", submit=d.null("", "deaf"))
+        wait_until("the last stage", lambda: d.status()["buffers"]["pending_handles"] == 1)
+        begin = time.monotonic()
+        d.process.send_signal(signal.SIGTERM)
+        assert result_or_code(call) == grpc.StatusCode.UNAVAILABLE
+        assert d.wait_end() == 0 and time.monotonic() - begin < 8 * SLOW, d.log()
+        d.stop()
+        d.config["test.faults"] = []
+        d.start()
+        assert d.prove(d.null("", "deaf")).status == COMPLETED
+
+
 def test_log_of_jobs(cuzk):
     """A few lines a job, each with its id, whatever the id holds; failures with their reason."""
     odd = "wdpost-1000-0-[1 2 3]\n\"\\ \u00e9"
