@@ -56,7 +56,7 @@ static void on_found(void *user, cuzk_status status, const char *error,
 static bool put(question *q, const char *id)
 {
     cuzk_records_ask(q->engine);
-    cuzk_journal_find(q->engine->options.journal, id, NULL, on_found, q);
+    cuzk_journal_find(q->engine->options.journal, id, on_found, q);
     cuzk_status status = cuzk_records_asked();
     if (status != CUZK_OK) {
         answer(q, status, NULL);

@@ -118,13 +118,11 @@ void cuzk_journal_load(cuzk_journal *journal, uint64_t seq,
                                     void *payload, size_t n_bytes),
                        void *user);
 
-/** Look for an ended job: with digest NULL the one whose job_id is `id`, else the one whose
- *  request_id is `id` and whose digest is that (32 bytes; a job's id is its request's, or that with
- *  "~" and more behind it). Of several the youngest. Both are copied. done: called once from the
- *  journal's thread, after what was asked for before; entry: borrowed for the call, NULL when
- * status is not CUZK_OK: E_NOT_FOUND, E_MEMORY (maybe from the caller's thread), E_FORMAT, E_FILE.
- */
-void cuzk_journal_find(cuzk_journal *journal, const char *id, const uint8_t *digest,
+/** Look for the ended job whose job_id is `id`, the youngest if there are several. id: copied.
+ * done: called once from the journal's thread, after what was asked for before; entry: borrowed for
+ * the call, NULL when status is not CUZK_OK: E_NOT_FOUND, E_MEMORY (maybe from the caller's
+ * thread), E_FORMAT, E_FILE. */
+void cuzk_journal_find(cuzk_journal *journal, const char *id,
                        void (*done)(void *user, cuzk_status status, const char *error,
                                     const cuzk_journal_entry *entry),
                        void *user);

@@ -46,9 +46,7 @@ struct cuzk_journal_request {
     size_t n_pieces, n_written; /* of the payload */
     cuzk_journal_done done;
     on_loaded loaded; /* LOAD: in place of done */
-    on_found found;   /* FIND: in place of done */
-    const char *id;   /* FIND; in `copy`, the digest before it */
-    const uint8_t *digest;
+    on_found found;   /* FIND: in place of done; the id is in `copy` */
     void *user;
     char copy[];
 };
@@ -178,19 +176,16 @@ void cuzk_journal_load(cuzk_journal *journal, uint64_t seq, on_loaded done, void
     ask(journal, r);
 }
 
-void cuzk_journal_find(cuzk_journal *journal, const char *id, const uint8_t *digest, on_found done,
-                       void *user)
+void cuzk_journal_find(cuzk_journal *journal, const char *id, on_found done, void *user)
 {
-    enum { DIGEST = 32 };
     size_t n_id = strlen(id) + 1;
-    request *r = make_request(FIND, 0, DIGEST + n_id, NULL, user);
+    request *r = make_request(FIND, 0, n_id, NULL, user);
     if (r == NULL) {
         done(user, CUZK_E_MEMORY, "reading the journal: no memory", NULL);
         return;
     }
     r->found = done;
-    r->id = memcpy(r->copy + DIGEST, id, n_id);
-    r->digest = digest == NULL ? NULL : memcpy(r->copy, digest, DIGEST);
+    memcpy(r->copy, id, n_id);
     ask(journal, r);
 }
 
@@ -389,7 +384,7 @@ static void find(cuzk_journal *journal, const request *r)
     cuzk_error err = {0};
     uint64_t seq = 0;
     pthread_mutex_lock(&journal->store_mutex);
-    cuzk_status status = cuzk_store_find(journal->store, &seq, r->id, r->digest, &err);
+    cuzk_status status = cuzk_store_find(journal->store, &seq, r->copy, &err);
     if (status == CUZK_OK) {
         status = cuzk_store_load(journal->store, &row, seq, false, &err);
     }

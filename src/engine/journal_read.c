@@ -275,25 +275,10 @@ cuzk_status cuzk_store_load(cuzk_store *store, cuzk_store_row *row, uint64_t seq
     return status;
 }
 
-cuzk_status cuzk_store_find(cuzk_store *store, uint64_t *seq, const char *id, const uint8_t *digest,
-                            cuzk_error *err)
+cuzk_status cuzk_store_find(cuzk_store *store, uint64_t *seq, const char *id, cuzk_error *err)
 {
-    size_t n = strlen(id);
-    char *bounds = (char *)malloc(2 * (n + 1));
-    CUZK_FAIL_IF(bounds == NULL, err, CUZK_E_MEMORY, "looking for a job: no memory");
-    sqlite3_stmt *s =
-        cuzk_store_use(store, digest == NULL ? CUZK_STORE_FIND_JOB : CUZK_STORE_FIND_REQUEST);
-    sqlite3_bind_blob64(s, 1, id, n, SQLITE_STATIC);
-    if (digest !=
-        NULL) { /* ids with '~' behind the request's, and those before the next character */
-        memcpy(bounds, id, n);
-        bounds[n] = '~';
-        memcpy(bounds + n + 1, bounds, n);
-        bounds[2 * n + 1] = '~' + 1;
-        sqlite3_bind_blob64(s, 2, bounds, n + 1, SQLITE_STATIC);
-        sqlite3_bind_blob64(s, 3, bounds + n + 1, n + 1, SQLITE_STATIC);
-        sqlite3_bind_blob64(s, 4, digest, 32, SQLITE_STATIC);
-    }
+    sqlite3_stmt *s = cuzk_store_use(store, CUZK_STORE_FIND_JOB);
+    sqlite3_bind_blob64(s, 1, id, strlen(id), SQLITE_STATIC);
     int rc = sqlite3_step(s);
     cuzk_status status = CUZK_OK;
     if (rc == SQLITE_ROW) {
@@ -304,7 +289,6 @@ cuzk_status cuzk_store_find(cuzk_store *store, uint64_t *seq, const char *id, co
         status = cuzk_store_fail(store, err, "looking for a job");
     }
     sqlite3_reset(s);
-    free(bounds);
     return status;
 }
 

@@ -116,9 +116,8 @@ void cuzk_store_row_clear(cuzk_store_row *row);
 /** Its payload is the caller's from now on: free. */
 void *cuzk_store_row_take_payload(cuzk_store_row *row, size_t *n_bytes);
 
-/** The number of an ended job: cuzk_journal_find. Errors: E_NOT_FOUND, E_FORMAT, E_FILE, E_MEMORY.
- */
-cuzk_status cuzk_store_find(cuzk_store *store, uint64_t *seq, const char *id, const uint8_t *digest,
+/** The number of an ended job: cuzk_journal_find. Errors: E_NOT_FOUND, E_FORMAT, E_FILE. */
+cuzk_status cuzk_store_find(cuzk_store *store, uint64_t *seq, const char *id,
                             cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Read all jobs in the order of seq, as load does; each may be NULL. Errors: those of load and of

@@ -31,9 +31,6 @@
       "sum, state, status, error, answer, times, ended_ms, end_sum FROM job WHERE seq = ?1")       \
     X(FIND_JOB,                                                                                    \
       "SELECT seq FROM job WHERE job_id = ?1 AND ended_ms IS NOT NULL ORDER BY seq DESC LIMIT 1")  \
-    X(FIND_REQUEST,                                                                                \
-      "SELECT seq FROM job WHERE (job_id = ?1 OR job_id >= ?2 AND job_id < ?3) AND "               \
-      "request_id = ?1 AND digest = ?4 AND ended_ms IS NOT NULL ORDER BY seq DESC LIMIT 1")        \
     X(GET_PIECE, "SELECT data, sum FROM payload WHERE key = ?1")                                   \
     X(PIECES_SIZE,                                                                                 \
       "SELECT coalesce(sum(length(data)), 0) FROM payload WHERE key >= ?1 AND key < ?2")           \

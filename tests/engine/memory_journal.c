@@ -413,12 +413,11 @@ void cuzk_journal_load(cuzk_journal *journal, uint64_t seq,
     put(journal, (ask){.kind = ASK_LOAD, .seq = seq, .loaded = done, .user = user});
 }
 
-void cuzk_journal_find(cuzk_journal *journal, const char *id, const uint8_t *digest,
+void cuzk_journal_find(cuzk_journal *journal, const char *id,
                        void (*done)(void *user, cuzk_status status, const char *error,
                                     const cuzk_journal_entry *entry),
                        void *user)
 {
-    (void)digest;
     put(journal, (ask){.kind = ASK_FIND, .id = strdup(id), .found = done, .user = user});
 }
 
