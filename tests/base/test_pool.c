@@ -22,8 +22,9 @@
 
 enum { CHUNKS = 500, THREADS_MAX = 8 };
 
-/* pthread_create fails from the n-th call on; -1: never. The program is linked with --wrap. */
-static int creations_left = -1;
+/* pthread_create fails from the n-th call on; -1: never. The program is linked with --wrap.
+ * Atomic: a pool's threads are made by whoever runs its first loop, while others are made here. */
+static atomic_int creations_left = -1;
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
                           void *arg);
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
@@ -34,7 +35,9 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(
     if (creations_left == 0) {
         return EAGAIN;
     }
-    creations_left -= creations_left > 0;
+    if (creations_left > 0) {
+        creations_left--;
+    }
     return __real_pthread_create(thread, attr, run, arg);
 }
 
