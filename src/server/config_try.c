@@ -2,7 +2,7 @@
 #include "server/config_try.h"
 
 #include "server/config_value.h"
-#include "server/rpc_rights.h"
+#include "server/rpc_internal.h"
 #include "work/filecoin_work.h"
 
 #include <stdio.h>
@@ -62,6 +62,19 @@ out:
     return status;
 }
 
+static void try_tls(const cuzk_config *config, cuzk_config_report *report)
+{
+    cuzk_rpc_options options = {.tls_cert = config->tls_cert,
+                                .tls_key = config->tls_key,
+                                .tls_client_ca = config->tls_client_ca};
+    struct cuzk_tls *tls = NULL;
+    cuzk_error found = {0};
+    if (cuzk_tls_create(&tls, &options, &found) != CUZK_OK) {
+        cuzk_config_note_error(report, origin(config, "tls.cert"), found.text);
+    }
+    cuzk_tls_destroy(tls);
+}
+
 static void try_tokens(const cuzk_config *config, cuzk_config_report *report)
 {
     cuzk_rpc_options options = {.token_file = config->auth_token_file,
@@ -95,6 +108,7 @@ cuzk_status cuzk_config_try(const cuzk_config *config, cuzk_config_report *repor
     if (cuzk_config_try_memory(&budget, limited_by, config, &found) != CUZK_OK) {
         cuzk_config_note_error(report, origin(config, "memory.intake"), found.text);
     }
+    try_tls(config, report);
     try_tokens(config, report);
     return config->srs_preload.n > 0 ? try_preload(config, report, err) : CUZK_OK;
 }

@@ -7,8 +7,8 @@
 #include "engine/work.h"
 #include "server/config.h"
 
-/** Memory, token files, names of srs.preload; what is wrong is added to the report. Errors:
- * E_MEMORY and the like: nothing was found out. */
+/** Memory, certificates, token files, names of srs.preload; what is wrong is added to the report.
+ * Errors: E_MEMORY and the like: nothing was found out. */
 cuzk_status cuzk_config_try(const cuzk_config *config, cuzk_config_report *report,
                             cuzk_error *err) CUZK_WARN_UNUSED;
 
