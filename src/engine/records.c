@@ -280,8 +280,11 @@ static void answer_end(cuzk_engine *engine, cuzk_job *job, cuzk_status status)
     if (status == CUZK_OK || status == CUZK_E_NOT_FOUND || !job->in_table) {
         cuzk_job_close(engine, job);
     } else {
+        /* the answer does not wait for room on the disk: a crash before it is written costs another
+         * proof, the wait could cost the block that it is for */
         job->wants_end_write = true;
         write_again(engine, job);
+        cuzk_job_close(engine, job);
     }
     end_answer(engine, job);
 }
