@@ -130,8 +130,13 @@ static cuzk_status open_journal(cuzk_daemon *d, cuzk_error *err)
                               .keep_ns = d->config->journal_keep_time,
                               .keep_bytes = d->config->journal_keep_bytes,
                               .fault = cuzk_faults_journal};
-    cuzk_journal_report report;
-    CUZK_TRY(cuzk_journal_open(&d->journal, &report, &o, err));
+    cuzk_journal_report report = {0};
+    mode_t before = umask(077); /* payloads may be private, in whatever file they are kept */
+    cuzk_status status = cuzk_journal_open(&d->journal, &report, &o, err);
+    umask(before);
+    CUZK_TRY(status);
+    d->journal_was_damaged = report.was_damaged;
+    d->journal_salvaged = report.n_salvaged;
     if (report.was_damaged) {
         CUZK_LOG(d->log, CUZK_LOG_ERROR, "the journal was damaged; what it still gave is kept",
                  CUZK_LOG_S("path", path), CUZK_LOG_S("set_aside", report.set_aside),
@@ -199,6 +204,8 @@ static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
         .keep_bytes = c->journal_keep_bytes,
         .evict_idle_ns = c->memory_eviction_min_idle,
         .journal = d->journal,
+        .journal_was_damaged = d->journal_was_damaged,
+        .journal_salvaged = d->journal_salvaged,
         .observe = cuzk_daemon_observe,
         .observe_user = d,
     };

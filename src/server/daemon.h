@@ -27,6 +27,8 @@ typedef struct {
     cuzk_circom_work *circom;
     cuzk_engine_kind kinds[CUZK_KINDS_MAX];
     cuzk_journal *journal;
+    bool journal_was_damaged;
+    uint64_t journal_salvaged; /* jobs that it still gave */
     cuzk_metrics *metrics;
     cuzk_timeline *timeline;
     cuzk_rpc *rpc;

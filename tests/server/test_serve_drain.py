@@ -191,6 +191,32 @@ def test_journal_faults_are_told(cuzk):
         assert m["cuzk_journal_errors_total"] == 1 and m["cuzk_journal_failed"] == 0, m
 
 
+def test_damaged_journal_is_told(cuzk):
+    """BC-117: log, status and metrics say it; what was salvaged goes on, in a file that nobody else reads."""
+    with Daemon(cuzk, test=True) as d:
+        for i in range(4):
+            d.c("SubmitProof", d.null("prove_us=300000 n=%d" % i, "s-%d" % i))
+        d.kill()
+        for name in os.listdir(d.folder):
+            if name.startswith("journal.db") and "shm" not in name and "lock" not in name:
+                data = bytearray(daemon.read(os.path.join(d.folder, name)))
+                if name == "journal.db":
+                    data[:200] = bytes(min(200, len(data)))
+                else:  # the log, which has copies of pages, from a third of it on
+                    third = len(data) // 3
+                    data[third:third + 3000] = bytes(b ^ 0x5a for b in data[third:third + 3000])
+                with open(os.path.join(d.folder, name), "wb") as f:
+                    f.write(data)
+        d.start()
+        assert "the journal was damaged" in d.log(), d.log()
+        journal, m = d.status()["journal"], d.metrics()
+        assert journal["was_damaged"] is True and m["cuzk_journal_damaged"] == 1, (journal, m)
+        assert journal["salvaged_jobs"] == m["cuzk_journal_salvaged_jobs"], (journal, m)
+        for name in os.listdir(d.folder):
+            mode = os.stat(os.path.join(d.folder, name)).st_mode & 0o777
+            assert not name.startswith("journal.db") or "damaged" in name or mode & 0o077 == 0, (name, oct(mode))
+
+
 def test_counts(cuzk):
     """Metrics of many jobs: exact, and as many series as before."""
     with Daemon(cuzk, test=True) as d:
