@@ -107,7 +107,8 @@ typedef struct {
                                      is found in the journal, if there is one, as long as that
                                      keeps it */
     uint64_t evict_idle_ns;       /* a resident is not evicted before it was idle for this long, but
-                                     for what is CRITICAL */
+                                     for what is CRITICAL, or when nothing is running and the first
+                                     that waits for memory could not go on */
     cuzk_journal *journal;        /* NULL: none. Borrowed until destroy */
     bool journal_was_damaged;     /* from its report, for the view */
     uint64_t journal_salvaged;
@@ -216,13 +217,14 @@ uint64_t cuzk_engine_payload_max(const cuzk_engine *engine);
 
 /* ---- residents ------------------------------------------------------------------------------- */
 
-/** Load a circuit and make it ready for a first proof. Blocks. kind: whose work knows the circuit.
- *  Errors: E_NOT_FOUND, E_FILE, E_MEMORY, those of loading. */
+/** Load a circuit and make it ready for a first proof. Blocks. keep: from now on nothing but
+ *  cuzk_engine_evict evicts it, and what has no room beside it is refused. Errors: E_NOT_FOUND,
+ *  E_FILE, E_MEMORY (both numbers, where there can never be room), those of loading. */
 cuzk_status cuzk_engine_preload(cuzk_engine *engine, bool *was_loaded, uint64_t *load_ns,
-                                const char *circuit, cuzk_error *err) CUZK_WARN_UNUSED;
+                                const char *circuit, bool keep, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Evict a circuit: at once if no unit uses it, else when the last one ends. was_loaded, bytes: as
- *  was. */
+/** Evict a circuit, a kept one too: at once if no unit uses it, else when the last one ends.
+ *  was_loaded, bytes: as was. */
 void cuzk_engine_evict(cuzk_engine *engine, bool *was_loaded, uint64_t *freed_bytes,
                        const char *circuit);
 
@@ -274,6 +276,7 @@ typedef struct {
     cuzk_resident_state state;
     uint64_t bytes, idle_ns;
     unsigned n_users;
+    bool is_kept; /* evicted only by cuzk_engine_evict */
 } cuzk_resident_view;
 
 typedef struct {

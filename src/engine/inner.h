@@ -220,6 +220,13 @@ cuzk_slot *cuzk_slot_get(cuzk_engine *engine, const cuzk_work *work, unsigned ki
 void cuzk_slot_want(cuzk_engine *engine, cuzk_slot *slot);
 /** The slot to load next, or NULL. Forgets those that nobody wants any more. */
 cuzk_slot *cuzk_slots_first_load(cuzk_engine *engine);
+/** Errors: E_MEMORY: a circuit's key and a unit of it can never have their bytes beside the kept
+ *  residents; all numbers. */
+cuzk_status cuzk_slots_check_room(const cuzk_engine *engine, const char *circuit,
+                                  uint64_t key_bytes, uint64_t unit_bytes,
+                                  cuzk_error *err) CUZK_WARN_UNUSED;
+/** A slot that is WANTED can never be loaded: who waits for it fails. error: handed over. */
+void cuzk_slot_refuse(cuzk_engine *engine, cuzk_slot *slot, cuzk_status status, char *error);
 /** Start evictions that callers asked for. */
 void cuzk_slots_serve_evictions(cuzk_engine *engine);
 /** A user less. */
@@ -227,7 +234,8 @@ void cuzk_slot_leave(cuzk_engine *engine, cuzk_slot *slot);
 /** Forget slots that hold nothing and that nobody needs. */
 void cuzk_slots_reap(cuzk_engine *engine);
 /** Start to evict idle residents, so that `bytes` become free in the work's share; nothing, where
- *  that many cannot. keep: not this one; may be NULL. */
+ *  that many cannot. Not the kept ones; and where something is running and it is not CRITICAL, not
+ *  those that were idle only for a short time. keep: not this one; may be NULL. */
 void cuzk_slots_make_room(cuzk_engine *engine, uint64_t bytes, bool is_critical,
                           const cuzk_slot *keep);
 /** A loader's stage; item: a slot that is LOADING or EVICTING. */

@@ -179,6 +179,7 @@ static void put_residents(cuzk_engine_view *view, places *at, const cuzk_engine 
                                                         : CUZK_RESIDENT_EVICTING;
         one->bytes = slot->bytes;
         one->n_users = slot->n_users;
+        one->is_kept = slot->is_kept;
         one->idle_ns = slot->n_users == 0 && slot->used_ns > 0 ? now_ns - slot->used_ns : 0;
     }
     view->n_residents = (unsigned)(at->residents - view->residents);

@@ -45,6 +45,40 @@ cuzk_slot *cuzk_slot_get(cuzk_engine *engine, const cuzk_work *work, unsigned ki
     return slot;
 }
 
+/* Bytes of the kept residents, that of a circuit not counted. */
+static uint64_t kept_beside(const cuzk_engine *engine, const char *circuit)
+{
+    uint64_t bytes = 0;
+    for (const cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
+        bool is_counted = slot->is_kept && slot->state == CUZK_SLOT_READY;
+        bytes += is_counted && strcmp(slot->circuit, circuit) != 0 ? slot->bytes : 0;
+    }
+    return bytes;
+}
+
+cuzk_status cuzk_slots_check_room(const cuzk_engine *engine, const char *circuit,
+                                  uint64_t key_bytes, uint64_t unit_bytes, cuzk_error *err)
+{
+    uint64_t cap = engine->budget.shares[CUZK_SHARE_WORK].cap;
+    uint64_t kept = kept_beside(engine, circuit);
+    uint64_t bytes = key_bytes + unit_bytes;
+    if (bytes <= cap - kept) {
+        return CUZK_OK;
+    }
+    char beside[128] = "";
+    if (kept > 0) {
+        snprintf(beside, sizeof beside,
+                 "; kept circuits take %" PRIu64 " of these bytes until they are evicted by name",
+                 kept);
+    }
+    return CUZK_FAIL(err, CUZK_E_MEMORY,
+                     "circuit %s needs %" PRIu64 " bytes of memory (%" PRIu64
+                     " for its key, %" PRIu64
+                     " for a partition) and can never have them: proving may take %" PRIu64
+                     " of the budget of %" PRIu64 " bytes%s",
+                     circuit, bytes, key_bytes, unit_bytes, cap, engine->budget.total, beside);
+}
+
 void cuzk_slots_reap(cuzk_engine *engine)
 {
     cuzk_slot **at = &engine->slots;
@@ -116,6 +150,18 @@ static bool is_idle(const cuzk_slot *slot)
     return slot->state == CUZK_SLOT_READY && slot->n_users == 0;
 }
 
+static bool may_make_room(const cuzk_slot *slot, const cuzk_slot *keep)
+{
+    return is_idle(slot) && !slot->is_kept && slot != keep;
+}
+
+/* No unit is in any stage and nothing is loaded or evicted: who waits for memory now would get none
+ * by waiting. */
+static bool is_at_rest(const cuzk_engine *engine)
+{
+    return engine->budget.shares[CUZK_SHARE_WORK].held == 0 && engine->loaders.n_busy == 0;
+}
+
 /* Better to evict than other: needed by no job, then longer unused. */
 static bool is_better_to_evict(const cuzk_slot *slot, const cuzk_slot *other)
 {
@@ -130,11 +176,11 @@ void cuzk_slots_make_room(cuzk_engine *engine, uint64_t bytes, bool is_critical,
 {
     const cuzk_share *share = &engine->budget.shares[CUZK_SHARE_WORK];
     uint64_t now_ns = cuzk_now_ns();
-    uint64_t idle_ns = is_critical ? 0 : engine->options.evict_idle_ns;
+    uint64_t idle_ns = is_critical || is_at_rest(engine) ? 0 : engine->options.evict_idle_ns;
     uint64_t coming = cuzk_share_free(share, is_critical) + engine->bytes_evicting;
     uint64_t idle = 0;
     for (const cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
-        if (is_idle(slot) && slot != keep) {
+        if (may_make_room(slot, keep)) {
             uint64_t when = slot->used_ns + idle_ns;
             idle += when <= now_ns ? slot->bytes : 0;
             if (when > now_ns) {
@@ -145,7 +191,7 @@ void cuzk_slots_make_room(cuzk_engine *engine, uint64_t bytes, bool is_critical,
     while (coming < bytes && coming + idle >= bytes && cuzk_stage_is_idle(&engine->loaders)) {
         cuzk_slot *best = NULL;
         for (cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
-            if (is_idle(slot) && slot != keep && slot->used_ns + idle_ns <= now_ns &&
+            if (may_make_room(slot, keep) && slot->used_ns + idle_ns <= now_ns &&
                 is_better_to_evict(slot, best)) {
                 best = slot;
             }
@@ -173,6 +219,9 @@ void cuzk_engine_evict(cuzk_engine *engine, bool *was_loaded, uint64_t *freed_by
     cuzk_slot *slot = find(engine, circuit);
     *was_loaded = slot != NULL && slot->state == CUZK_SLOT_READY;
     *freed_bytes = *was_loaded ? slot->bytes : 0;
+    if (*was_loaded) {
+        slot->is_kept = false;
+    }
     if (*was_loaded && !slot->evict_when_idle) {
         slot->evict_when_idle = true;
         engine->n_evict_wanted++;
@@ -245,6 +294,24 @@ static void fail_parked(cuzk_engine *engine, cuzk_slot *slot)
     }
 }
 
+/* A load has ended with an error, or can never begin. error: handed over; may be NULL. */
+static void fail_load(cuzk_engine *engine, cuzk_slot *slot, cuzk_status status, char *error)
+{
+    slot->n_attempts++;
+    slot->status = status;
+    free(slot->error);
+    slot->error = error;
+    slot->state = CUZK_SLOT_EMPTY;
+    fail_parked(engine, slot);
+    pthread_cond_broadcast(&engine->slots_changed);
+}
+
+void cuzk_slot_refuse(cuzk_engine *engine, cuzk_slot *slot, cuzk_status status, char *error)
+{
+    cuzk_order_remove(&engine->loads, &slot->order);
+    fail_load(engine, slot, status, error);
+}
+
 static void load(cuzk_engine *engine, cuzk_slot *slot)
 {
     bool warm = slot->n_preloads > 0;
@@ -267,25 +334,24 @@ static void load(cuzk_engine *engine, cuzk_slot *slot)
                         .text = slot->circuit};
     cuzk_observe(engine, &event);
     pthread_mutex_lock(&engine->lock);
-    slot->n_attempts++;
-    slot->status = status;
     slot->load_ns = to_ns - from_ns;
     slot->used_ns = to_ns;
-    free(slot->error);
-    slot->error = NULL;
     if (status == CUZK_OK) {
+        slot->n_attempts++;
+        slot->status = status;
+        free(slot->error);
+        slot->error = NULL;
         cuzk_budget_shrink(&engine->budget, CUZK_SHARE_WORK, slot->bytes - bytes);
         slot->bytes = bytes;
         slot->state = CUZK_SLOT_READY;
         release_parked(engine, slot, from_ns, to_ns);
+        pthread_cond_broadcast(&engine->slots_changed);
     } else {
-        slot->error = cuzk_engine_text("loading circuit %s: %s", slot->circuit, err.text);
         cuzk_budget_give(&engine->budget, CUZK_SHARE_WORK, slot->bytes, false);
         slot->bytes = 0;
-        slot->state = CUZK_SLOT_EMPTY;
-        fail_parked(engine, slot);
+        fail_load(engine, slot, status,
+                  cuzk_engine_text("loading circuit %s: %s", slot->circuit, err.text));
     }
-    pthread_cond_broadcast(&engine->slots_changed);
 }
 
 void cuzk_slot_run(cuzk_thread *thread, void *item)
@@ -334,6 +400,14 @@ static cuzk_status find_work(unsigned *kind, uint64_t *bytes, uint64_t *device_b
     return status;
 }
 
+/* From now on, or once it is loaded; an eviction that was asked for before is off. */
+static void keep_slot(cuzk_engine *engine, cuzk_slot *slot)
+{
+    slot->is_kept = true;
+    engine->n_evict_wanted -= slot->evict_when_idle;
+    slot->evict_when_idle = false;
+}
+
 static cuzk_status wait_loaded(cuzk_engine *engine, cuzk_slot *slot, cuzk_error *err)
 {
     unsigned n_attempts = slot->n_attempts;
@@ -343,7 +417,9 @@ static cuzk_status wait_loaded(cuzk_engine *engine, cuzk_slot *slot, cuzk_error 
             cuzk_slot_want(engine, slot);
         }
         cuzk_schedule(engine);
-        pthread_cond_wait(&engine->slots_changed, &engine->lock);
+        if (slot->n_attempts == n_attempts) { /* else it was refused just now */
+            pthread_cond_wait(&engine->slots_changed, &engine->lock);
+        }
     }
     if (slot->n_attempts != n_attempts && slot->status != CUZK_OK) {
         return CUZK_FAIL(err, slot->status, "%s", slot->error != NULL ? slot->error : "no memory");
@@ -354,7 +430,7 @@ static cuzk_status wait_loaded(cuzk_engine *engine, cuzk_slot *slot, cuzk_error 
 }
 
 cuzk_status cuzk_engine_preload(cuzk_engine *engine, bool *was_loaded, uint64_t *load_ns,
-                                const char *circuit, cuzk_error *err)
+                                const char *circuit, bool keep, cuzk_error *err)
 {
     unsigned kind = 0;
     uint64_t bytes = 0;
@@ -362,21 +438,23 @@ cuzk_status cuzk_engine_preload(cuzk_engine *engine, bool *was_loaded, uint64_t 
     *load_ns = 0;
     uint64_t device_bytes = 0;
     CUZK_TRY(find_work(&kind, &bytes, &device_bytes, engine, circuit, err));
-    uint64_t cap = engine->budget.shares[CUZK_SHARE_WORK].cap;
-    CUZK_FAIL_IF(bytes > cap, err, CUZK_E_MEMORY,
-                 "circuit %s needs %" PRIu64
-                 " bytes of memory and can never have them: proving may take %" PRIu64
-                 " of the budget of %" PRIu64 " bytes",
-                 circuit, bytes, cap, engine->budget.total);
     cuzk_engine_lock(engine);
-    cuzk_slot *slot = cuzk_slot_get(engine, engine->options.kinds[kind].work, kind, circuit, bytes);
-    cuzk_status status = CUZK_OK;
-    if (slot == NULL) {
-        status = CUZK_FAIL(err, CUZK_E_MEMORY, "loading circuit %s: no memory", circuit);
-    } else if (slot->state == CUZK_SLOT_READY) {
+    cuzk_slot *slot = find(engine, circuit);
+    bool is_ready = slot != NULL && slot->state == CUZK_SLOT_READY;
+    cuzk_status status = is_ready ? CUZK_OK : cuzk_slots_check_room(engine, circuit, bytes, 0, err);
+    if (status == CUZK_OK && !is_ready) {
+        slot = cuzk_slot_get(engine, engine->options.kinds[kind].work, kind, circuit, bytes);
+        if (slot == NULL) {
+            status = CUZK_FAIL(err, CUZK_E_MEMORY, "loading circuit %s: no memory", circuit);
+        }
+    }
+    if (status == CUZK_OK && keep) {
+        keep_slot(engine, slot);
+    }
+    if (is_ready) {
         *was_loaded = true;
         slot->used_ns = cuzk_now_ns();
-    } else {
+    } else if (status == CUZK_OK) {
         uint64_t from_ns = cuzk_now_ns();
         slot->n_preloads++;
         if (slot->device_bytes == 0) {

@@ -78,14 +78,8 @@ static void recall(cuzk_engine *engine, const cuzk_claim *claim, const decoded *
 static cuzk_status check_fits(const cuzk_engine *engine, const cuzk_task_info *info,
                               cuzk_error *err)
 {
-    uint64_t bytes = info->resident_bytes + info->witness_bytes + info->host_bytes;
-    uint64_t cap = engine->budget.shares[CUZK_SHARE_WORK].cap;
-    CUZK_FAIL_IF(bytes > cap, err, CUZK_E_MEMORY,
-                 "circuit %s needs %" PRIu64 " bytes of memory (%" PRIu64 " for its key, %" PRIu64
-                 " for a partition) and can never have them: proving may take %" PRIu64
-                 " of the budget of %" PRIu64 " bytes",
-                 info->circuit, bytes, info->resident_bytes, bytes - info->resident_bytes, cap,
-                 engine->budget.total);
+    CUZK_TRY(cuzk_slots_check_room(engine, info->circuit, info->resident_bytes,
+                                   info->witness_bytes + info->host_bytes, err));
     uint64_t device_bytes = info->device_bytes + info->resident_device_bytes;
     uint64_t most = 0;
     for (unsigned d = 0; d < engine->options.n_devices; d++) {

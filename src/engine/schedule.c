@@ -98,7 +98,8 @@ static void start_load(cuzk_engine *engine, cuzk_slot *slot)
 }
 
 /* The share of work, in order. One that waits for memory holds back all behind it; one that only
- * waits for a thread lets a resident be loaded, if that leaves it its memory. */
+ * waits for a thread lets a resident be loaded, if that leaves it its memory. What was taken in can
+ * have no room any more, when a circuit is kept since then: that fails. */
 static void serve_work(cuzk_engine *engine)
 {
     const cuzk_share *share = &engine->budget.shares[CUZK_SHARE_WORK];
@@ -111,8 +112,17 @@ static void serve_work(cuzk_engine *engine)
             unit != NULL && (slot == NULL || cuzk_order_before(&unit->order, &slot->order));
         if (can_unit && (unit_first || !can_load)) {
             bool is_critical = unit->order.priority >= CUZK_PRIORITY_CRITICAL;
-            if (cuzk_share_free(share, is_critical) < unit->job->unit_bytes) {
-                cuzk_slots_make_room(engine, unit->job->unit_bytes, is_critical, unit->job->slot);
+            uint64_t bytes = unit->job->unit_bytes;
+            if (cuzk_share_free(share, is_critical) < bytes) {
+                const cuzk_slot *own = unit->job->slot;
+                cuzk_error err = {0};
+                if (cuzk_slots_check_room(engine, own->circuit, own->bytes, bytes, &err) !=
+                    CUZK_OK) {
+                    cuzk_job_end(engine, unit->job, CUZK_JOB_FAILED, CUZK_E_MEMORY,
+                                 cuzk_engine_text("%s", err.text));
+                    continue;
+                }
+                cuzk_slots_make_room(engine, bytes, is_critical, unit->job->slot);
                 return;
             }
             start_unit(engine, unit);
@@ -120,6 +130,12 @@ static void serve_work(cuzk_engine *engine)
             bool is_critical = slot->order.priority >= CUZK_PRIORITY_CRITICAL;
             uint64_t bytes = slot->need_bytes + (unit_first ? unit->job->unit_bytes : 0);
             if (cuzk_share_free(share, is_critical) < bytes) {
+                cuzk_error err = {0};
+                if (cuzk_slots_check_room(engine, slot->circuit, slot->need_bytes, 0, &err) !=
+                    CUZK_OK) {
+                    cuzk_slot_refuse(engine, slot, CUZK_E_MEMORY, cuzk_engine_text("%s", err.text));
+                    continue;
+                }
                 if (!unit_first) {
                     cuzk_slots_make_room(engine, bytes, is_critical, NULL);
                 }

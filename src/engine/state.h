@@ -226,6 +226,7 @@ struct cuzk_slot {
     unsigned n_preloads;   /* callers of preload */
     uint64_t used_ns, load_ns;
     bool evict_when_idle;
+    bool is_kept;        /* once it is ready, only a caller evicts it */
     unsigned n_attempts; /* loads that ended, well or not */
     cuzk_status status;  /* of the last one */
     char *error;

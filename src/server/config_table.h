@@ -79,7 +79,8 @@
       "they are compiled in memory when they are first used.")                                      \
     X(srs, preload, LIST, 0, 64, "[]", NULL, LIVE,                                                 \
       "Circuits to load at start and to keep ready: porep-32g, wpost-32g, winning-32g, snap-32g,\n" \
-      "or circom:NAME, a registered circuit. /readyz answers yes once they are there.")           \
+      "or circom:NAME, a registered circuit. /readyz answers yes once they are there. They take\n" \
+      "their part of the budget until `cuzk evict`, also when they leave the list.")           \
     X(srs, allow_test_keys, BOOL, 0, 0, "false", NULL, RESTART,                                    \
       "Prove with keys that are not of the network's trusted setup. For tests: no chain takes such\n" \
       "proofs.")                                                                                    \
@@ -93,7 +94,8 @@
       "Left to others when the budget is auto; on a machine with less than four times as much, a\n" \
       "quarter of its memory.")                                                                     \
     X(memory, eviction_min_idle, DURATION, 0, 7 * CUZK_DAY, "\"5m\"", NULL, RESTART,               \
-      "Parameters are not evicted before nobody used them for so long, unless by a call.")          \
+      "Parameters are not evicted before nobody used them for so long, unless by a call, for\n" \
+      "what is critical, or when nothing is proved or loaded and what waits needs their memory.")          \
     X(memory, intake, SIZE, CUZK_MIB, CUZK_TIB, "\"auto\"", "auto", RESTART,                       \
       "The part of the budget that requests and decoded inputs may take. auto: an eighth, but at\n"  \
       "least 2GiB, or half of a budget that is too small for that.")                                \

@@ -68,7 +68,8 @@ static bool load(cuzk_preload *p, const char *circuit)
     bool was_loaded = false;
     uint64_t ns = 0;
     cuzk_error err = {0};
-    cuzk_status status = cuzk_engine_preload(p->server->engine, &was_loaded, &ns, circuit, &err);
+    cuzk_status status =
+        cuzk_engine_preload(p->server->engine, &was_loaded, &ns, circuit, true, &err);
     if (status == CUZK_OK) {
         CUZK_LOG(p->server->log, CUZK_LOG_INFO, "preloaded", CUZK_LOG_S("circuit", circuit),
                  CUZK_LOG_MS("load_ms", ns));

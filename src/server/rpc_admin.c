@@ -110,7 +110,7 @@ static void preload_srs(cuzk_call *call, uint8_t *message, size_t size)
     bool was_loaded = false;
     uint64_t load_ns = 0;
     cuzk_status status =
-        cuzk_engine_preload(call->rpc->options.engine, &was_loaded, &load_ns, circuit, &err);
+        cuzk_engine_preload(call->rpc->options.engine, &was_loaded, &load_ns, circuit, false, &err);
     if (status != CUZK_OK) {
         cuzk_call_fail_status(call, status, err.text);
         return;

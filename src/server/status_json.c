@@ -163,7 +163,7 @@ static void put_allocations(cuzk_text *out, const cuzk_engine_view *v)
     cuzk_text_put(out, ",\"allocations\":{\"srs\":[");
     for (unsigned i = 0; i < v->n_residents; i++) {
         const cuzk_resident_view *r = &v->residents[i];
-        bool is_evictable = r->n_users == 0 && r->state == CUZK_RESIDENT_READY;
+        bool is_evictable = r->n_users == 0 && !r->is_kept && r->state == CUZK_RESIDENT_READY;
         cuzk_text_put(out, i > 0 ? ",{" : "{");
         put_text(out, "circuit_id", r->circuit);
         cuzk_text_printf(out,

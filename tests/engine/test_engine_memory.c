@@ -146,7 +146,7 @@ static void test_never_fits(void **state)
     bool was_loaded = true;
     uint64_t ns = 0;
     cuzk_error err = {0};
-    assert_int_equal(cuzk_engine_preload(t.engine, &was_loaded, &ns, "huge", &err), CUZK_OK);
+    assert_int_equal(cuzk_engine_preload(t.engine, &was_loaded, &ns, "huge", false, &err), CUZK_OK);
     test_clear(&t);
 }
 

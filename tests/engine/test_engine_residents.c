@@ -162,7 +162,7 @@ static void *preload_a(void *arg)
     bool was_loaded = true;
     uint64_t ns = 0;
     cuzk_error err = {0};
-    cuzk_status status = cuzk_engine_preload(t->engine, &was_loaded, &ns, "null-a", &err);
+    cuzk_status status = cuzk_engine_preload(t->engine, &was_loaded, &ns, "null-a", false, &err);
     /* one of the two may come when the other has loaded it */
     return status == CUZK_OK && was_loaded == (ns == 0) ? t : NULL;
 }
@@ -188,20 +188,22 @@ static void test_preload(void **state)
     bool was_loaded = false;
     uint64_t ns = 1;
     cuzk_error err = {0};
-    assert_int_equal(cuzk_engine_preload(t.engine, &was_loaded, &ns, "null-a", &err), CUZK_OK);
+    assert_int_equal(cuzk_engine_preload(t.engine, &was_loaded, &ns, "null-a", false, &err),
+                     CUZK_OK);
     assert_true(was_loaded);
     assert_int_equal(ns, 0);
     assert_int_equal(test_count_events(&t, CUZK_EVENT_RESIDENT, CUZK_EVENT_END, NULL), 1);
     static const char *const WRONG[] = {"porep-99g", ""};
     for (int i = 0; i < 2; i++) {
         err = (cuzk_error){0};
-        assert_int_equal(cuzk_engine_preload(t.engine, &was_loaded, &ns, WRONG[i], &err),
+        assert_int_equal(cuzk_engine_preload(t.engine, &was_loaded, &ns, WRONG[i], false, &err),
                          CUZK_E_NOT_FOUND);
         assert_false(was_loaded);
         assert_non_null(strstr(err.text, "null-a")); /* the list */
     }
     err = (cuzk_error){0};
-    assert_int_equal(cuzk_engine_preload(t.engine, &was_loaded, &ns, "no-file", &err), CUZK_E_FILE);
+    assert_int_equal(cuzk_engine_preload(t.engine, &was_loaded, &ns, "no-file", false, &err),
+                     CUZK_E_FILE);
     assert_non_null(strstr(err.text, "no-file"));
     test_clear(&t);
 }
@@ -243,19 +245,33 @@ static void test_evict_by_name(void **state)
     test_clear(&t);
 }
 
-/* Not before it was idle for as long as it is told to be kept. */
+static void begin_with_idle_time(engine_test *t, uint64_t evict_idle_ns)
+{
+    test_init(t);
+    t->options.budget_bytes = 80 * MIB;
+    t->options.intake_bytes = 30 * MIB;
+    t->options.evict_idle_ns = evict_idle_ns;
+    test_start(t, &(null_options){.circuits = CIRCUITS, .n_circuits = 4});
+}
+
+static const uint64_t HOUR_NS = UINT64_C(3600000000000);
+
+/* While something runs: not before it was idle for as long as it is told to be kept. */
 static void test_idle_time(void **state)
 {
     (void)state;
     engine_test t;
-    test_init(&t);
-    t.options.budget_bytes = 80 * MIB;
-    t.options.intake_bytes = 30 * MIB;
-    t.options.evict_idle_ns = 50000000;
-    test_start(&t, &(null_options){.circuits = CIRCUITS, .n_circuits = 4});
+    begin_with_idle_time(&t, 50000000);
     prove(&t, "1", "circuit=null-a");
-    prove(&t, "2", "circuit=null-b");
-    prove(&t, "3", "circuit=null-c");
+    unsigned g = test_gate(&t, NULL_LANE, "holds", -1);
+    test_call holds, waits;
+    test_submit(&t, &holds, "2", 0, "circuit=null-b holds");
+    test_gate_wait(&t, g, 1);
+    test_submit(&t, &waits, "3", 0, "circuit=null-c");
+    test_wait_events(&t, CUZK_EVENT_EVICTED, CUZK_EVENT_INSTANT, NULL, 1);
+    test_gate_open(&t, g);
+    test_expect_completed(&holds, "circuit=null-b holds", 1);
+    test_expect_completed(&waits, "circuit=null-c", 1);
     long used = test_find_event(&t, CUZK_EVENT_VERIFY, CUZK_EVENT_END, "1", -1, 0);
     long evicted = test_find_event(&t, CUZK_EVENT_EVICTED, CUZK_EVENT_INSTANT, NULL, -1, 0);
     assert_string_equal(test_event(&t, evicted).text, "null-a");
@@ -268,20 +284,147 @@ static void test_idle_time_critical(void **state)
 {
     (void)state;
     engine_test t;
-    test_init(&t);
-    t.options.budget_bytes = 80 * MIB;
-    t.options.intake_bytes = 30 * MIB;
-    t.options.evict_idle_ns = UINT64_C(3600000000000);
-    test_start(&t, &(null_options){.circuits = CIRCUITS, .n_circuits = 4});
+    begin_with_idle_time(&t, HOUR_NS);
     prove(&t, "1", "circuit=null-a");
-    prove(&t, "2", "circuit=null-b");
-    test_call waits, critical;
+    unsigned g = test_gate(&t, NULL_LANE, "holds", -1);
+    test_call holds, waits, critical;
+    test_submit(&t, &holds, "2", 0, "circuit=null-b holds");
+    test_gate_wait(&t, g, 1);
     test_submit(&t, &waits, "waits", CUZK_PRIORITY_HIGH, "circuit=null-c");
     test_wait_submitted(&waits);
     assert_int_equal(test_look(&t).kinds[1].pending, 1);
+    assert_int_equal(test_count_events(&t, CUZK_EVENT_EVICTED, CUZK_EVENT_INSTANT, NULL), 0);
     test_submit(&t, &critical, "critical", CUZK_PRIORITY_CRITICAL, "circuit=null-c n=2");
+    test_wait_events(&t, CUZK_EVENT_EVICTED, CUZK_EVENT_INSTANT, NULL, 1);
+    test_gate_open(&t, g);
+    test_expect_completed(&holds, "circuit=null-b holds", 1);
     test_expect_completed(&critical, "circuit=null-c n=2", 1);
     test_expect_completed(&waits, "circuit=null-c", 1);
+    test_clear(&t);
+}
+
+/* When nothing runs, nobody waits for it: neither a load nor a unit. A load under way is waited
+ * for. */
+static void test_idle_time_yields(void **state)
+{
+    (void)state;
+    engine_test t;
+    begin_with_idle_time(&t, HOUR_NS);
+    prove(&t, "1", "circuit=null-a");
+    unsigned g = test_gate(&t, NULL_LOAD, "null-b", -1);
+    test_call b, c;
+    test_submit(&t, &b, "2", 0, "circuit=null-b");
+    test_gate_wait(&t, g, 1);
+    test_submit(&t, &c, "3", 0, "circuit=null-c");
+    test_wait_submitted(&c);
+    assert_int_equal(test_count_events(&t, CUZK_EVENT_EVICTED, CUZK_EVENT_INSTANT, NULL), 0);
+    test_gate_open(&t, g);
+    test_expect_completed(&b, "circuit=null-b", 1);
+    test_expect_completed(&c, "circuit=null-c", 1);
+    prove(&t, "4", "circuit=null-c witness=15000000");
+    const char *evicted[] = {"null-a", "null-b"};
+    expect_circuits(&t, CUZK_EVENT_EVICTED, CUZK_EVENT_INSTANT, evicted, 2);
+    test_clear(&t);
+}
+
+static cuzk_status keep(engine_test *t, const char *circuit, cuzk_error *err)
+{
+    bool was_loaded = false;
+    uint64_t ns = 0;
+    return cuzk_engine_preload(t->engine, &was_loaded, &ns, circuit, true, err);
+}
+
+/* "20971520 bytes kept", and what it needs. */
+static void expect_no_room(const char *error, const char *needs)
+{
+    if (strstr(error, "kept circuits take 20971520 ") == NULL || strstr(error, needs) == NULL) {
+        fail_msg("\"%s\" does not say that it needs %s beside 20971520", error, needs);
+    }
+}
+
+/* A kept one makes no room, not for CRITICAL and not when it is the least recently used; what it
+ * leaves no room for is refused, until it is evicted by name. */
+static void test_keep(void **state)
+{
+    (void)state;
+    static const null_circuit SOME[] = {{.name = "null-a", .bytes = 20 << 20},
+                                        {.name = "null-b", .bytes = 20 << 20},
+                                        {.name = "null-c", .bytes = 20 << 20},
+                                        {.name = "large", .bytes = 31 << 20}};
+    engine_test t;
+    test_init(&t);
+    t.options.budget_bytes = 80 * MIB;
+    t.options.intake_bytes = 30 * MIB;
+    test_start(&t, &(null_options){.circuits = SOME, .n_circuits = 4});
+    cuzk_error err = {0};
+    assert_int_equal(keep(&t, "null-a", &err), CUZK_OK);
+    prove(&t, "1", "circuit=null-b");
+    test_call critical;
+    test_submit(&t, &critical, "2", CUZK_PRIORITY_CRITICAL, "circuit=null-c");
+    test_expect_completed(&critical, "circuit=null-c", 1);
+    prove(&t, "3", "circuit=null-b n=2");
+    const char *evicted[] = {"null-b", "null-c"};
+    expect_circuits(&t, CUZK_EVENT_EVICTED, CUZK_EVENT_INSTANT, evicted, 2);
+    cuzk_engine_view view;
+    assert_int_equal(cuzk_engine_look(t.engine, &view, false, NULL), CUZK_OK);
+    assert_int_equal(view.n_residents, 2);
+    for (unsigned i = 0; i < view.n_residents; i++) {
+        bool is_a = strcmp(view.residents[i].circuit, "null-a") == 0;
+        assert_int_equal(view.residents[i].is_kept, is_a);
+    }
+    cuzk_engine_view_clear(&view);
+
+    test_call call;
+    test_submit(&t, &call, "4", 0, "circuit=null-b witness=15000000");
+    test_wait_submitted(&call);
+    assert_int_equal(call.status, CUZK_E_MEMORY);
+    expect_no_room(call.error, "35971520");
+    assert_int_equal(keep(&t, "large", &err), CUZK_E_MEMORY);
+    expect_no_room(err.text, "32505856");
+    prove(&t, "5", "circuit=null-a witness=15000000"); /* its own bytes are not beside it */
+
+    uint64_t freed = 0;
+    assert_true(evict(&t, "null-a", &freed));
+    assert_int_equal(freed, 20 * MIB);
+    prove(&t, "6", "circuit=null-b witness=15000000");
+    test_clear(&t);
+}
+
+/* What was taken in before a circuit was kept fails when its turn comes: a unit, and a load. */
+static void test_keep_later(void **state)
+{
+    (void)state;
+    static const null_circuit SOME[] = {{.name = "null-a", .bytes = 20 << 20},
+                                        {.name = "null-b", .bytes = 20 << 20},
+                                        {.name = "large", .bytes = 31 << 20}};
+    engine_test t;
+    test_init(&t);
+    t.options.budget_bytes = 80 * MIB;
+    t.options.intake_bytes = 30 * MIB;
+    test_start(&t, &(null_options){.circuits = SOME, .n_circuits = 3});
+    unsigned g = test_gate(&t, NULL_LANE, "holds", -1);
+    test_call holds, unit, load;
+    test_submit(&t, &holds, "holds", 0, "circuit=null-a holds");
+    test_gate_wait(&t, g, 1);
+    bool was_loaded = false;
+    uint64_t ns = 0;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_engine_preload(t.engine, &was_loaded, &ns, "null-b", false, &err),
+                     CUZK_OK);
+    test_submit(&t, &unit, "unit", 0, "circuit=null-b witness=15000000");
+    test_wait_submitted(&unit);
+    assert_int_equal(unit.status, CUZK_OK);
+    test_submit(&t, &load, "load", 0, "circuit=large");
+    test_wait_submitted(&load);
+    assert_int_equal(load.status, CUZK_OK);
+    assert_int_equal(keep(&t, "null-a", &err), CUZK_OK);
+    test_expect_state(&unit, CUZK_JOB_FAILED, CUZK_E_MEMORY);
+    expect_no_room(unit.result_error, "35971520");
+    test_expect_state(&load, CUZK_JOB_FAILED, CUZK_E_MEMORY);
+    expect_no_room(load.result_error, "32505856");
+    test_gate_open(&t, g);
+    test_expect_completed(&holds, "circuit=null-a holds", 1);
+    test_wait_reserved(&t, 40 * MIB);
     test_clear(&t);
 }
 
@@ -382,7 +525,8 @@ static void test_preload_on_device(void **state)
     test_start(&t, &(null_options){.circuits = SMALL, .n_circuits = 1});
     bool was_loaded = true;
     uint64_t ns = 0;
-    assert_int_equal(cuzk_engine_preload(t.engine, &was_loaded, &ns, "null-a", NULL), CUZK_OK);
+    assert_int_equal(cuzk_engine_preload(t.engine, &was_loaded, &ns, "null-a", false, NULL),
+                     CUZK_OK);
     assert_int_equal(null_work_alive(t.work).on_device, 1);
     assert_int_equal(test_look(&t).devices[0].reserved_bytes, 400);
     prove(&t, "1", "circuit=null-a device=200");
@@ -431,6 +575,9 @@ int main(void)
         cmocka_unit_test(test_preload_on_device),
         cmocka_unit_test(test_unequal_devices),
         cmocka_unit_test(test_idle_time_critical),
+        cmocka_unit_test(test_idle_time_yields),
+        cmocka_unit_test(test_keep),
+        cmocka_unit_test(test_keep_later),
     };
     return cmocka_run_group_tests_name("engine: residents", tests, NULL, NULL);
 }

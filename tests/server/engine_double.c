@@ -459,8 +459,9 @@ uint64_t cuzk_engine_payload_max(const cuzk_engine *engine)
 }
 
 cuzk_status cuzk_engine_preload(cuzk_engine *engine, bool *was_loaded, uint64_t *load_ns,
-                                const char *circuit, cuzk_error *err)
+                                const char *circuit, bool keep, cuzk_error *err)
 {
+    (void)keep;
     lock(engine);
     unsigned delay = engine->preload_ms;
     cuzk_status status = engine->preload_status;
@@ -517,7 +518,8 @@ cuzk_status cuzk_engine_look(cuzk_engine *engine, cuzk_engine_view *view, bool w
     view->workers[1] = (cuzk_worker_view){0, 1, true, strdup("porep-1-2"), 3, 1, 5};
     view->n_residents = 1;
     view->residents = calloc(1, sizeof *view->residents);
-    view->residents[0] = (cuzk_resident_view){"porep-32g", CUZK_RESIDENT_STREAMING, 77, 0, 2};
+    view->residents[0] =
+        (cuzk_resident_view){"porep-32g", CUZK_RESIDENT_STREAMING, 77, 0, 2, false};
     return CUZK_OK;
 }
 

@@ -58,8 +58,8 @@ static cuzk_engine_view make_view(void)
     jobs[3] = (cuzk_job_view){.job_id = "soon", .seq = 12, .kind = 4, .priority = 4, .n_units = 1};
     workers[0] = (cuzk_worker_view){0, 0, true, "porep-1000-7", 1, 1, 700000000};
     workers[1] = (cuzk_worker_view){0, 1, false, NULL, 0, 0, 0};
-    residents[0] = (cuzk_resident_view){"porep-32g", CUZK_RESIDENT_READY, 44, 9000000000, 1};
-    residents[1] = (cuzk_resident_view){"circom:a", CUZK_RESIDENT_READY, 7, 2000000000, 0};
+    residents[0] = (cuzk_resident_view){"porep-32g", CUZK_RESIDENT_READY, 44, 9000000000, 1, false};
+    residents[1] = (cuzk_resident_view){"circom:a", CUZK_RESIDENT_READY, 7, 2000000000, 0, false};
     cuzk_engine_view v = {.uptime_ns = 12345000000,
                           .budget_bytes = 1000,
                           .reserved_bytes = 400,

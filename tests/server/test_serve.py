@@ -344,7 +344,7 @@ def test_preload_and_readiness(cuzk):
         d.wait_for('"ready"')
         assert d.get("/readyz")[0] == 200
         srs = d.status()["allocations"]["srs"]
-        assert [s["circuit_id"] for s in srs] == ["winning-2k"] and srs[0]["evictable"] and srs[0]["bytes"] > 10**6, srs
+        assert [s["circuit_id"] for s in srs] == ["winning-2k"] and not srs[0]["evictable"] and srs[0]["bytes"] > 10**6, srs
 
 
 class Notify:

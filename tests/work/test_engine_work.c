@@ -235,11 +235,11 @@ static void test_refused(void **state)
 
     bool was = false;
     uint64_t ns;
-    assert_ok(cuzk_engine_preload(engine, &was, &ns, "circom:poseidon2", &err));
+    assert_ok(cuzk_engine_preload(engine, &was, &ns, "circom:poseidon2", false, &err));
     assert_true(was);
-    assert_fails(cuzk_engine_preload(engine, &was, &ns, "porep-99g", &err), CUZK_E_NOT_FOUND,
+    assert_fails(cuzk_engine_preload(engine, &was, &ns, "porep-99g", false, &err), CUZK_E_NOT_FOUND,
                  "porep-99g");
-    assert_fails(cuzk_engine_preload(engine, &was, &ns, "winning-32g", &err), CUZK_E_FILE,
+    assert_fails(cuzk_engine_preload(engine, &was, &ns, "winning-32g", false, &err), CUZK_E_FILE,
                  "No such file");
 }
 
