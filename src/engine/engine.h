@@ -21,6 +21,8 @@ typedef struct cuzk_engine cuzk_engine;
 
 enum {
     CUZK_JOB_ID_MAX = 1024, /* bytes of a job's id, its NUL included */
+    /* bytes of a request's id, without NUL: leaves room for "~" and a whole digest */
+    CUZK_REQUEST_ID_MAX = CUZK_JOB_ID_MAX - 1 - 1 - 64,
     CUZK_KINDS_MAX = 8,
     CUZK_ENGINE_DEVICES_MAX = 16,
     CUZK_ENGINE_KEPT_MAX = 1000, /* ended jobs in memory */
@@ -169,7 +171,9 @@ typedef struct {
 typedef void (*cuzk_on_submitted)(void *user, const cuzk_submitted *answer);
 
 typedef struct {
-    const char *request_id; /* any text without NUL; copied; "" or NULL: one is made */
+    /* any text without NUL of at most CUZK_REQUEST_ID_MAX bytes; copied; "" or NULL: one is
+     * made */
+    const char *request_id;
     unsigned kind;
     unsigned priority; /* 0: the kind's own */
     void *payload;     /* handed over: freed with free, also when it is refused */
@@ -224,9 +228,10 @@ cuzk_status cuzk_engine_preload(cuzk_engine *engine, bool *was_loaded, uint64_t 
                                 const char *circuit, bool keep, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Evict a circuit, a kept one too: at once if no unit uses it, else when the last one ends.
- *  was_loaded, bytes: as was. */
-void cuzk_engine_evict(cuzk_engine *engine, bool *was_loaded, uint64_t *freed_bytes,
-                       const char *circuit);
+ *  was_loaded, bytes: as was; a circuit that is not loaded is no error. Errors: E_NOT_FOUND: there
+ *  is no such circuit, with the list. */
+cuzk_status cuzk_engine_evict(cuzk_engine *engine, bool *was_loaded, uint64_t *freed_bytes,
+                              const char *circuit, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /* ---- what it is doing ------------------------------------------------------------------------ */
 

@@ -212,23 +212,6 @@ void cuzk_slots_serve_evictions(cuzk_engine *engine)
     }
 }
 
-void cuzk_engine_evict(cuzk_engine *engine, bool *was_loaded, uint64_t *freed_bytes,
-                       const char *circuit)
-{
-    cuzk_engine_lock(engine);
-    cuzk_slot *slot = find(engine, circuit);
-    *was_loaded = slot != NULL && slot->state == CUZK_SLOT_READY;
-    *freed_bytes = *was_loaded ? slot->bytes : 0;
-    if (*was_loaded) {
-        slot->is_kept = false;
-    }
-    if (*was_loaded && !slot->evict_when_idle) {
-        slot->evict_when_idle = true;
-        engine->n_evict_wanted++;
-    }
-    cuzk_engine_unlock(engine);
-}
-
 static void evict(cuzk_engine *engine, cuzk_slot *slot)
 {
     cuzk_resident *resident = slot->resident;
@@ -366,7 +349,7 @@ void cuzk_slot_run(cuzk_thread *thread, void *item)
     cuzk_slots_reap(engine);
 }
 
-/* ---- preload --------------------------------------------------------------------------------- */
+/* ---- by name --------------------------------------------------------------------------------- */
 
 /* Whose work knows the circuit. Errors: E_NOT_FOUND with what each says; that of the one that knows
  * it. */
@@ -398,6 +381,32 @@ static cuzk_status find_work(unsigned *kind, uint64_t *bytes, uint64_t *device_b
     }
     cuzk_text_clear(&texts);
     return status;
+}
+
+cuzk_status cuzk_engine_evict(cuzk_engine *engine, bool *was_loaded, uint64_t *freed_bytes,
+                              const char *circuit, cuzk_error *err)
+{
+    cuzk_engine_lock(engine);
+    cuzk_slot *slot = find(engine, circuit);
+    bool is_known = slot != NULL;
+    *was_loaded = is_known && slot->state == CUZK_SLOT_READY;
+    *freed_bytes = *was_loaded ? slot->bytes : 0;
+    if (*was_loaded) {
+        slot->is_kept = false;
+    }
+    if (*was_loaded && !slot->evict_when_idle) {
+        slot->evict_when_idle = true;
+        engine->n_evict_wanted++;
+    }
+    cuzk_engine_unlock(engine);
+    unsigned kind = 0;
+    uint64_t bytes = 0, device_bytes = 0;
+    cuzk_error unknown = {0};
+    if (!is_known && find_work(&kind, &bytes, &device_bytes, engine, circuit, &unknown) ==
+                         CUZK_E_NOT_FOUND) { /* that its file is missing does not matter here */
+        return CUZK_FAIL(err, CUZK_E_NOT_FOUND, "%s", unknown.text);
+    }
+    return CUZK_OK;
 }
 
 /* From now on, or once it is loaded; an eviction that was asked for before is off. */

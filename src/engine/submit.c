@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REQUEST_ID_MAX = CUZK_JOB_ID_MAX - 1 - 1 - 64 }; /* leaves room for "~" and a whole digest */
-
 /* A random id in the form of RFC 4122, version 4. */
 static cuzk_status make_id(char id[37], cuzk_error *err)
 {
@@ -34,9 +32,9 @@ static cuzk_status check_submission(const cuzk_engine *engine, const cuzk_submis
         submission->kind >= CUZK_KINDS_MAX || engine->options.kinds[submission->kind].work == NULL,
         err, CUZK_E_ARGUMENT, "submitting a job: there is no kind of proof %u", submission->kind);
     size_t n = submission->request_id != NULL ? strlen(submission->request_id) : 0;
-    CUZK_FAIL_IF(n > REQUEST_ID_MAX, err, CUZK_E_ARGUMENT,
-                 "submitting a job: a request id of %zu bytes; at most %d are allowed", n,
-                 REQUEST_ID_MAX);
+    CUZK_FAIL_IF(n > CUZK_REQUEST_ID_MAX, err, CUZK_E_ARGUMENT,
+                 "submitting a job: a request id of %zu bytes, at most %d are taken", n,
+                 CUZK_REQUEST_ID_MAX);
     CUZK_FAIL_IF(submission->priority > CUZK_PRIORITY_CRITICAL, err, CUZK_E_ARGUMENT,
                  "submitting a job: priority %u; 1 (LOW) to 4 (CRITICAL) are known",
                  submission->priority);

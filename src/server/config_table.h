@@ -53,7 +53,8 @@
     X(rpc, max_message, SIZE, CUZK_MIB, 2047 * CUZK_MIB, "\"256MiB\"", NULL, RESTART,             \
       "Largest message that is taken. Curio's client sends up to 256MiB.")                          \
     X(rpc, max_connections, NUMBER, 1, 1000000, "1024", NULL, RESTART,                             \
-      "Open connections; more are closed at once.")                                                 \
+      "Open connections; more are closed at once. A quarter, at least 16 but not more than half, "  \
+      "is for Unix sockets only, where there is one.")                                             \
     X(rpc, max_streams, NUMBER, 1, 100000, "1000", NULL, RESTART,                                  \
       "Calls that may be open at once in one connection.")                                          \
     X(rpc, threads, NUMBER, 1, 64, "2", NULL, RESTART,                                             \

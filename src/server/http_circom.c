@@ -70,6 +70,14 @@ static unsigned http_code(cuzk_status status)
     }
 }
 
+/* The same of an accepted job: its request was read and checked, what cannot be read now is the
+ * circuit's file. */
+static unsigned code_of_job(cuzk_status status)
+{
+    unsigned code = http_code(status);
+    return code == 400 ? 500 : code;
+}
+
 static void send_proof(cuzk_http_call *call, const cuzk_job_result *result)
 {
     cuzk_text text = {0};
@@ -105,7 +113,7 @@ static void on_result(void *user, const cuzk_job_result *result)
         send_proof(user, result);
     } else {
         bool is_cancelled = result->state == CUZK_JOB_CANCELLED;
-        send_failure(user, http_code(result->status), is_cancelled ? "aborted" : "failed",
+        send_failure(user, code_of_job(result->status), is_cancelled ? "aborted" : "failed",
                      result->job_id, result->error);
     }
 }

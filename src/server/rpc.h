@@ -63,7 +63,9 @@ typedef struct {
     unsigned max_receives;    /* messages of payloads that are received at once; 0: 16. Fewer where
                                  the engine has no memory for so many */
     uint64_t receive_ns;      /* a message may take so long while others wait; 0: 20 s */
-    unsigned max_connections; /* 0: 1024. Fewer where the process may not open as many files */
+    unsigned max_connections; /* 0: 1024. Fewer where the process may not open as many files. Where
+                                 there is a Unix socket, a quarter of them, at least 16 but not
+                                 more than half, is for those of Unix sockets only */
     uint64_t answer_ns;       /* a client may take so long to read its answer; 0: 30 s */
     unsigned max_streams;     /* calls of a connection; 0: 1000 */
     unsigned max_calls;       /* calls of all connections; 0: 20,000 */

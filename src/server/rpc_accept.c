@@ -21,11 +21,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PAUSE_MS = 50, LOOK_NS = 100000000, SPARE_FILES = 64, MANY = 256 };
+enum { PAUSE_MS = 50, LOOK_NS = 100000000, SPARE_FILES = 64, MANY = 256, KEPT_FOR_SOCKETS = 16 };
 
 typedef struct {
     int fd;
     uint64_t inode;
+    bool is_local;
 } connection;
 
 struct cuzk_acceptor {
@@ -35,7 +36,8 @@ struct cuzk_acceptor {
     pthread_t thread;
     bool has_ended;
     connection *connections; /* max_connections; the acceptor's thread only */
-    unsigned n;
+    unsigned n, n_far;       /* n_far: of TCP */
+    unsigned far_max;        /* the rest of max_connections is for Unix sockets */
     uint64_t looked_ns;
     atomic_uint n_open;
     atomic_ullong n_total, n_refused;
@@ -44,19 +46,27 @@ struct cuzk_acceptor {
 /* Forget connections that have ended. */
 static void look(struct cuzk_acceptor *acceptor)
 {
-    unsigned n = 0;
+    unsigned n = 0, n_far = 0;
     for (unsigned i = 0; i < acceptor->n; i++) {
         struct stat st;
         connection c = acceptor->connections[i];
         if (fstat(c.fd, &st) == 0 && st.st_ino == c.inode) {
             acceptor->connections[n++] = c;
+            n_far += !c.is_local;
         }
     }
     if (acceptor->n - n > MANY) {
         atomic_store_explicit(&acceptor->rpc->wants_trim, true, memory_order_relaxed);
     }
     acceptor->n = n;
+    acceptor->n_far = n_far;
     acceptor->looked_ns = cuzk_now_ns();
+}
+
+static bool is_full(const struct cuzk_acceptor *acceptor, const cuzk_listener *listener)
+{
+    return acceptor->n == acceptor->rpc->options.max_connections ||
+           (!listener->is_local && acceptor->n_far >= acceptor->far_max);
 }
 
 /* False: descriptors or memory have run out. */
@@ -73,8 +83,7 @@ static bool accept_one(struct cuzk_acceptor *acceptor, cuzk_listener *listener, 
         }
         return !is_short;
     }
-    if (acceptor->n == rpc->options.max_connections &&
-        cuzk_now_ns() - acceptor->looked_ns > LOOK_NS) {
+    if (is_full(acceptor, listener) && cuzk_now_ns() - acceptor->looked_ns > LOOK_NS) {
         look(acceptor);
     }
     struct stat st;
@@ -89,16 +98,19 @@ static bool accept_one(struct cuzk_acceptor *acceptor, cuzk_listener *listener, 
                  CUZK_LOG_U("files", files.rlim_cur));
         return true;
     }
-    if (acceptor->n == rpc->options.max_connections || fstat(fd, &st) != 0) {
+    if (is_full(acceptor, listener) || fstat(fd, &st) != 0) {
         close(fd);
         atomic_fetch_add_explicit(&acceptor->n_refused, 1, memory_order_relaxed);
         CUZK_LOG(rpc->options.log, CUZK_LOG_WARN, "connection refused: there are as many as may be",
-                 CUZK_LOG_U("max_connections", rpc->options.max_connections));
+                 CUZK_LOG_S("address", listener->address), CUZK_LOG_U("connections", acceptor->n),
+                 CUZK_LOG_U("max_connections", rpc->options.max_connections),
+                 CUZK_LOG_U("max_of_tcp", acceptor->far_max));
         return true;
     }
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* no-op on a Unix socket */
-    acceptor->connections[acceptor->n++] = (connection){fd, st.st_ino};
+    acceptor->connections[acceptor->n++] = (connection){fd, st.st_ino, listener->is_local};
+    acceptor->n_far += !listener->is_local;
     atomic_fetch_add_explicit(&acceptor->n_total, 1, memory_order_relaxed);
     if (listener->inner_path[0] == '\0') {
         grpc_server_add_channel_from_fd(listener->server, fd, acceptor->credentials);
@@ -146,11 +158,25 @@ static void *accept_all(void *argument)
     }
 }
 
+/* How many connections TCP may have: a crowd there does not keep out who comes by a Unix socket,
+ * such as the operator. */
+static unsigned far_max(const cuzk_rpc *rpc)
+{
+    unsigned max = rpc->options.max_connections;
+    unsigned kept = max / 4 > KEPT_FOR_SOCKETS ? max / 4 : KEPT_FOR_SOCKETS;
+    bool has_socket = false;
+    for (unsigned i = 0; i < rpc->n_listeners; i++) {
+        has_socket = has_socket || rpc->listeners[i].is_local;
+    }
+    return !has_socket ? max : max - (kept < max / 2 ? kept : max / 2);
+}
+
 cuzk_status cuzk_acceptor_start(cuzk_rpc *rpc, cuzk_error *err)
 {
     struct cuzk_acceptor *acceptor = calloc(1, sizeof *acceptor);
     CUZK_FAIL_IF(acceptor == NULL, err, CUZK_E_MEMORY, "out of memory");
     acceptor->rpc = rpc;
+    acceptor->far_max = far_max(rpc);
     acceptor->wake = eventfd(0, EFD_CLOEXEC);
     acceptor->connections = calloc(rpc->options.max_connections, sizeof *acceptor->connections);
     acceptor->credentials = grpc_insecure_server_credentials_create();

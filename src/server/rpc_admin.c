@@ -100,6 +100,15 @@ static void cancel_proof(cuzk_call *call, uint8_t *message, size_t size)
     cuzk_call_answer(call, &out);
 }
 
+/* End with what became of a file that the request only names: the argument is right where the file
+ * is damaged. */
+static void fail_file(cuzk_call *call, cuzk_status status, const char *text)
+{
+    bool is_damaged =
+        status == CUZK_E_FORMAT || status == CUZK_E_TRUNCATED || status == CUZK_E_MISMATCH;
+    cuzk_call_fail_status(call, is_damaged ? CUZK_E_FILE : status, text);
+}
+
 static void preload_srs(cuzk_call *call, uint8_t *message, size_t size)
 {
     char circuit[CUZK_CIRCUIT_ID_MAX];
@@ -112,7 +121,7 @@ static void preload_srs(cuzk_call *call, uint8_t *message, size_t size)
     cuzk_status status =
         cuzk_engine_preload(call->rpc->options.engine, &was_loaded, &load_ns, circuit, false, &err);
     if (status != CUZK_OK) {
-        cuzk_call_fail_status(call, status, err.text);
+        fail_file(call, status, err.text);
         return;
     }
     cuzk_text out = {0};
@@ -129,7 +138,13 @@ static void evict_srs(cuzk_call *call, uint8_t *message, size_t size)
     }
     bool was_loaded = false;
     uint64_t freed = 0;
-    cuzk_engine_evict(call->rpc->options.engine, &was_loaded, &freed, circuit);
+    cuzk_error err = {0};
+    cuzk_status status =
+        cuzk_engine_evict(call->rpc->options.engine, &was_loaded, &freed, circuit, &err);
+    if (status != CUZK_OK) {
+        cuzk_call_fail_status(call, status, err.text);
+        return;
+    }
     cuzk_text out = {0};
     cuzk_wire_put_number(&out, 1, was_loaded);
     cuzk_wire_put_number(&out, 2, freed);
@@ -172,7 +187,7 @@ static void register_circuit(cuzk_call *call, uint8_t *message, size_t size)
                             (const char *[]){"name", "zkey_path"}, 2, message, size, &err);
     }
     cuzk_text out = {0};
-    bool was_there = false;
+    bool was_there = false, is_read = status == CUZK_OK;
     if (status == CUZK_OK && circuits != NULL) {
         status = circuits->add(circuits->user, name, path, &was_there, put_circuit, &out, &err);
     }
@@ -180,6 +195,8 @@ static void register_circuit(cuzk_call *call, uint8_t *message, size_t size)
     free(message);
     if (status == CUZK_E_MISMATCH) {
         cuzk_call_fail(call, GRPC_STATUS_ALREADY_EXISTS, "%s", err.text);
+    } else if (status != CUZK_OK && is_read) {
+        fail_file(call, status, err.text);
     } else if (status != CUZK_OK) {
         cuzk_call_fail_status(call, status, err.text);
     } else if (circuits != NULL) {

@@ -5,6 +5,7 @@
 #define CUZK_SERVER_RPC_WIRE_H
 
 #include "base/text.h"
+#include "engine/engine.h"
 
 #include <stdint.h>
 
@@ -52,7 +53,7 @@ void cuzk_wire_put_message(cuzk_text *out, uint32_t number, cuzk_text *message);
 /* What the server takes out of a SubmitProofRequest or ProveWitnessRequest before the engine sees
  * it. */
 typedef struct {
-    char request_id[1024];
+    char request_id[CUZK_REQUEST_ID_MAX + 1];
     uint64_t proof_kind; /* SubmitProofRequest only */
     uint64_t priority;
 } cuzk_wire_submission;

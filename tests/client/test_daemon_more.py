@@ -77,7 +77,7 @@ def test_tls_tokens_and_administration(cuzk):
         cuzk.fails(1, "UNAUTHENTICATED: a token is needed", "status", *to)
         assert "daemon at https://" in cuzk.ok("status", *to, "--token-file", "submit").out
         cuzk.fails(1, "PERMISSION_DENIED", "evict", "circom:x", *to, "--token-file", "submit")
-        assert "was not loaded" in cuzk.ok("evict", "circom:x", *to, "--token-file", "admin").out
+        cuzk.fails(1, "NOT_FOUND", "evict", "circom:x", *to, "--token-file", "admin")
         cuzk.fails(1, "(TLS: ", "status", "--connect", "https://127.0.0.1:" + address, "--token-file", "submit")
 
 

@@ -95,7 +95,8 @@ static void test_jobs(void **state)
         }
         uint64_t evicted = 0; /* so that the next one loads it again */
         bool was_loaded = false;
-        cuzk_engine_evict(t.engine, &was_loaded, &evicted, "null-a");
+        assert_int_equal(cuzk_engine_evict(t.engine, &was_loaded, &evicted, "null-a", NULL),
+                         CUZK_OK);
         test_wait_reserved(&t, 0);
     }
     assert_true(n_refused >= 6 && n_failed >= 4);

@@ -211,7 +211,7 @@ static void test_preload(void **state)
 static bool evict(engine_test *t, const char *circuit, uint64_t *freed)
 {
     bool was_loaded = false;
-    cuzk_engine_evict(t->engine, &was_loaded, freed, circuit);
+    assert_int_equal(cuzk_engine_evict(t->engine, &was_loaded, freed, circuit, NULL), CUZK_OK);
     return was_loaded;
 }
 
@@ -223,6 +223,13 @@ static void test_evict_by_name(void **state)
     uint64_t freed = 1;
     assert_false(evict(&t, "null-a", &freed));
     assert_int_equal(freed, 0);
+    assert_false(evict(&t, "no-file", &freed)); /* a circuit, even without its file */
+    bool was_loaded = true;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_engine_evict(t.engine, &was_loaded, &freed, "porep-99g", &err),
+                     CUZK_E_NOT_FOUND);
+    assert_false(was_loaded);
+    assert_non_null(strstr(err.text, "null-a")); /* the list */
     prove(&t, "1", "circuit=null-a");
     assert_true(evict(&t, "null-a", &freed));
     assert_int_equal(freed, 20 * MIB);

@@ -75,7 +75,8 @@ static void *submit_all(void *arg)
             c->has_left[i] = cuzk_engine_leave(c->t->engine, c->calls[i].waiter);
             break;
         case 2:
-            cuzk_engine_evict(c->t->engine, &flag, &bytes, CIRCUITS[next(&x) % 3].name);
+            (void)!cuzk_engine_evict(c->t->engine, &flag, &bytes, CIRCUITS[next(&x) % 3].name,
+                                     NULL);
             break;
         default:
             break;

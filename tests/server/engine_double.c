@@ -481,16 +481,17 @@ cuzk_status cuzk_engine_preload(cuzk_engine *engine, bool *was_loaded, uint64_t 
     return status;
 }
 
-void cuzk_engine_evict(cuzk_engine *engine, bool *was_loaded, uint64_t *freed_bytes,
-                       const char *circuit)
+cuzk_status cuzk_engine_evict(cuzk_engine *engine, bool *was_loaded, uint64_t *freed_bytes,
+                              const char *circuit, cuzk_error *err)
 {
-    (void)circuit;
+    CUZK_FAIL_IF(strcmp(circuit, "none") == 0, err, CUZK_E_NOT_FOUND, "there is porep, not none");
     lock(engine);
     *was_loaded = engine->is_loaded;
     *freed_bytes = engine->is_loaded ? 1234567 : 0;
     engine->view.evicted += engine->is_loaded;
     engine->is_loaded = false;
     unlock(engine);
+    return CUZK_OK;
 }
 
 cuzk_status cuzk_engine_look(cuzk_engine *engine, cuzk_engine_view *view, bool with_units,

@@ -20,6 +20,7 @@ static cuzk_status add_circuit(void *user, const char *name, const char *path, b
 {
     (void)user;
     CUZK_FAIL_IF(strcmp(name, "taken") == 0, err, CUZK_E_MISMATCH, "circuit taken: another file");
+    CUZK_FAIL_IF(strcmp(name, "bad") == 0, err, CUZK_E_FORMAT, "circuit bad: no key %s", path);
     CUZK_FAIL_IF(strcmp(name, "lost") == 0, err, CUZK_E_FILE, "circuit lost: no file %s", path);
     *was_there = strcmp(name, "again") == 0;
     each(context, &(cuzk_rpc_circuit){name, path, "bn128", 11, 12, 13, 14});

@@ -167,6 +167,15 @@ static void test_failures(void **state)
                               .error = "does not satisfy"};
     submitted.on_result(submitted.user, &result);
     expect(422, "{\"status\":\"failed\",\"job_id\":\"j\",\"error\":\"does not satisfy\"}\n");
+    /* the request was accepted: what is wrong now is the registered file */
+    static const cuzk_status damaged[] = {CUZK_E_MISMATCH, CUZK_E_FORMAT, CUZK_E_TRUNCATED};
+    for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) {
+        memset(&answered, 0, sizeof answered);
+        result.status = damaged[i];
+        result.error = "not the key";
+        submitted.on_result(submitted.user, &result);
+        expect(500, "{\"status\":\"failed\",\"job_id\":\"j\",\"error\":\"not the key\"}\n");
+    }
     memset(&answered, 0, sizeof answered);
     result.state = CUZK_JOB_CANCELLED;
     result.status = CUZK_E_CANCELLED;

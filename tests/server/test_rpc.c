@@ -142,12 +142,12 @@ static void requests_that_are_wrong(void **state)
         client_call(s.client, &a, PROVING "SubmitProof", wrong[i].bytes, wrong[i].n, 0);
         expect(&a, GRPC_STATUS_INVALID_ARGUMENT, wrong[i].text);
     }
-    uint8_t long_id[3 + 1024 + 2] = {0x0a, 0x80, 0x08};
-    memset(long_id + 3, 'x', 1024);
-    memcpy(long_id + 3 + 1024, "\x10\x01", 2);
+    uint8_t long_id[3 + 959 + 2] = {0x0a, 0xbf, 0x07};
+    memset(long_id + 3, 'x', 959);
+    memcpy(long_id + 3 + 959, "\x10\x01", 2);
     answer a;
     client_call(s.client, &a, PROVING "SubmitProof", long_id, sizeof long_id, 0);
-    expect(&a, GRPC_STATUS_INVALID_ARGUMENT, "request_id: 1024 bytes, at most 1023");
+    expect(&a, GRPC_STATUS_INVALID_ARGUMENT, "request_id: 959 bytes, at most 958");
     double_view view;
     double_look(s.engine, &view);
     assert_int_equal(view.submitted, 0);
@@ -413,12 +413,20 @@ static void residents(void **state)
         cuzk__v1__evict_srs_response__free_unpacked(m, NULL);
         answer_clear(&a);
     }
+    client_call(s.client, &a, PROVING "EvictSRS", "\x0a\x04none", 6, 0);
+    expect(&a, GRPC_STATUS_NOT_FOUND, "there is porep, not none");
     double_preload(s.engine, CUZK_E_NOT_FOUND, "there are porep-32g, wpost-32g", 0);
     client_call(s.client, &a, PROVING "PreloadSRS", "\x0a\x05porep", 7, 0);
     expect(&a, GRPC_STATUS_NOT_FOUND, "there are porep-32g, wpost-32g");
     double_preload(s.engine, CUZK_E_FILE, "its file is not there", 0);
     client_call(s.client, &a, PROVING "PreloadSRS", "\x0a\x05porep", 7, 0);
     expect(&a, GRPC_STATUS_FAILED_PRECONDITION, "its file is not there");
+    static const cuzk_status damaged[] = {CUZK_E_FORMAT, CUZK_E_TRUNCATED, CUZK_E_MISMATCH};
+    for (int i = 0; i < 3; i++) { /* the operator's file, not the caller's argument */
+        double_preload(s.engine, damaged[i], "array b_g1 is cut", 0);
+        client_call(s.client, &a, PROVING "PreloadSRS", "\x0a\x05porep", 7, 0);
+        expect(&a, GRPC_STATUS_FAILED_PRECONDITION, "array b_g1 is cut");
+    }
 
     /* status does not wait for loads, however many */
     double_preload(s.engine, CUZK_OK, "", 0);
@@ -469,6 +477,13 @@ static void circom(void **state)
     expect(&a, GRPC_STATUS_ALREADY_EXISTS, "another file");
     client_call(s.client, &a, CIRCOM "RegisterCircuit", "\x0a\x04lost", 6, 0);
     expect(&a, GRPC_STATUS_FAILED_PRECONDITION, "no file");
+    client_call(s.client, &a, CIRCOM "RegisterCircuit",
+                "\x0a\x03"
+                "bad",
+                5, 0);
+    expect(&a, GRPC_STATUS_FAILED_PRECONDITION, "no key");
+    client_call(s.client, &a, CIRCOM "RegisterCircuit", "\x0a\x05zz", 4, 0);
+    expect(&a, GRPC_STATUS_INVALID_ARGUMENT, "not a protobuf message");
 
     client_call(s.client, &a, CIRCOM "ListCircuits", "", 0, 0);
     expect(&a, GRPC_STATUS_OK, "");

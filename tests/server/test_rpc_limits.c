@@ -434,6 +434,63 @@ static void connections(void **state)
     end();
 }
 
+static char socket_address[96];
+
+static void listen_on_both(cuzk_rpc_options *options, void *user)
+{
+    static const char *both[] = {"127.0.0.1:0", socket_address};
+    (void)user;
+    options->listen = both;
+    options->n_listen = 2;
+    options->max_connections = 6; /* half of them for the socket */
+}
+
+/* A crowd on TCP does not keep out who comes by the Unix socket. */
+static void places_of_unix_sockets(void **state)
+{
+    (void)state;
+    char folder[64];
+    folder_make(folder);
+    snprintf(socket_address, sizeof socket_address, "unix://%s/s", folder);
+    setting_start(&s, listen_on_both, NULL);
+    submit(0);
+    raw_open(&hostile[0], cuzk_rpc_address(s.rpc, 0));
+    raw_open(&hostile[1], cuzk_rpc_address(s.rpc, 0));
+    raw_connect(&hostile[2], cuzk_rpc_address(s.rpc, 0));
+    assert_true(read_until(&hostile[2], &hostile[2].n_frames, 1000));
+    assert_true(hostile[2].is_closed);
+    client *tcp = s.client, *local[3];
+    for (int i = 0; i < 3; i++) {
+        local[i] = client_open(cuzk_rpc_address(s.rpc, 1), NULL);
+        s.client = local[i];
+        submit(10000);
+    }
+    /* now all places are taken */
+    raw_connect(&hostile[3], cuzk_rpc_address(s.rpc, 1));
+    assert_true(read_until(&hostile[3], &hostile[3].n_frames, 1000));
+    assert_true(hostile[3].is_closed);
+    s.client = tcp;
+    submit(0);
+    cuzk_rpc_view view;
+    cuzk_rpc_look(s.rpc, &view);
+    assert_int_equal(view.connections_total, 6);
+    assert_int_equal(view.connections_refused, 2);
+    /* a place that is free again is TCP's */
+    raw_close(&hostile[1]);
+    do {
+        sleep_ms(20);
+        cuzk_rpc_look(s.rpc, &view);
+    } while (view.connections > 5);
+    raw_open(&hostile[1], cuzk_rpc_address(s.rpc, 0));
+    raw_read(&hostile[1], 20);
+    assert_false(hostile[1].is_closed);
+    for (int i = 0; i < 3; i++) {
+        client_close(local[i]);
+    }
+    end();
+    folder_remove(folder);
+}
+
 static void abuse_of_http2(void **state)
 {
     (void)state;
@@ -606,6 +663,7 @@ int main(void)
         TEST(answers_that_are_not_read),
         TEST(calls_of_all_connections),
         TEST(connections),
+        TEST(places_of_unix_sockets),
         TEST(abuse_of_http2),
         TEST(a_compressed_message_is_refused),
         TEST(draining_lets_calls_finish),

@@ -42,6 +42,11 @@ def test_every_call(cuzk):
         d.c.fails("NOT_FOUND", "nobody", "AwaitProof", job_id="nobody")
         d.c.fails("NOT_FOUND", "nobody", "CancelProof", job_id="nobody")
         d.c.fails("INVALID_ARGUMENT", "", "Prove", b"")
+        # the longest id has room for another content's digest
+        longest = "z" * 958
+        assert d.c("SubmitProof", d.null("x=1", longest)).job_id == longest
+        assert d.c("SubmitProof", d.null("x=2", longest)).job_id.startswith(longest + "~")
+        d.c.fails("INVALID_ARGUMENT", "959 bytes, at most 958", "SubmitProof", d.null("x=1", longest + "z"))
 
 
 def test_refused_before_anything_is_queued(cuzk):
@@ -234,7 +239,9 @@ def test_preload(cuzk):
         d.c.fails("NOT_FOUND", "", "PreloadSRS", circuit_id="")
         d.c.fails("FAILED_PRECONDITION", "porep-32g", "PreloadSRS", circuit_id="porep-32g")
         d.c.fails("FAILED_PRECONDITION", "null-missing", "PreloadSRS", circuit_id="null-missing")
-        assert d.c("EvictSRS", circuit_id="porep-99g").was_loaded is False
+        details = d.c.fails("NOT_FOUND", "porep-99g", "EvictSRS", circuit_id="porep-99g")
+        assert "porep-32g" in details and "winning-32g" in details, details
+        assert d.c("EvictSRS", circuit_id="porep-32g").was_loaded is False
         # more than there can ever be: both numbers
         details = d.c.fails("RESOURCE_EXHAUSTED", "", "PreloadSRS", circuit_id="null-large")
         assert "1099511627776" in details.replace(",", "") or "1 TiB" in details or "1,024 GiB" in details, details

@@ -173,6 +173,8 @@ def test_circom(cuzk):
             except grpc.RpcError as e:
                 assert e.code() in (grpc.StatusCode.INVALID_ARGUMENT, grpc.StatusCode.PERMISSION_DENIED,
                                     grpc.StatusCode.NOT_FOUND, grpc.StatusCode.FAILED_PRECONDITION), e
+        shutil.copy(cuzk.circom("bn254", "multiplier2", "witness.wtns"), d.folder + "/circom/no.zkey")
+        d.c.fails("FAILED_PRECONDITION", "no.zkey", "RegisterCircuit", name="no", zkey_path=d.folder + "/circom/no.zkey")
         assert sorted(c.name for c in d.c("ListCircuits").circuits) == ["mul", "pos"]
         calls = [(n, d.c.start("ProveWitness", circuit=n, witness=read(cuzk.circom("bn254", name, "witness.wtns")),
                                request_id="%s %d" % (n, i)))
@@ -194,6 +196,9 @@ def test_circom(cuzk):
         d.start()
         assert sorted(c.name for c in d.c("ListCircuits").circuits) == ["mul", "pos"]
         check_circom(cuzk, "multiplier2", d.c("ProveWitness", circuit="mul", witness=witness, request_id="good"))
+        # a file that was damaged meanwhile is the operator's, not an argument
+        os.truncate(d.folder + "/circom/poseidon2.zkey", 5000)
+        d.c.fails("FAILED_PRECONDITION", "register it anew", "PreloadSRS", circuit_id="circom:pos")
 
 
 def check_circom(cuzk, name, r):
