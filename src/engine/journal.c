@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "engine/journal_salvage.h"
+#include "engine/journal_trace.h"
 #include "engine/journal_wal.h"
 
 #include <errno.h>
@@ -84,6 +85,16 @@ static cuzk_status open_store(cuzk_journal *journal, cuzk_error *err)
     return status;
 }
 
+/* Take a file from all but its owner. */
+static void make_private(const char *path, cuzk_journal_report *report)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && (st.st_mode & 077) != 0) {
+        report->wide_mode |= st.st_mode & 0777;
+        report->stays_wide |= chmod(path, st.st_mode & 0700) != 0;
+    }
+}
+
 static cuzk_status open_or_salvage(cuzk_journal *journal, cuzk_journal_report *report,
                                    cuzk_error *err)
 {
@@ -96,13 +107,20 @@ static cuzk_status open_or_salvage(cuzk_journal *journal, cuzk_journal_report *r
     cuzk_error why = {0};
     cuzk_status status = open_store(journal, &why);
     if (status == CUZK_E_FORMAT) {
+        CUZK_TRY(cuzk_trace_check(journal->path, journal->log_path, err));
+        make_private(journal->path, report);
+        make_private(journal->log_path, report);
         report->was_damaged = true;
         snprintf(report->reason, sizeof report->reason, "%.*s", (int)sizeof report->reason - 1,
                  why.text);
         CUZK_TRY(cuzk_salvage(journal->path, report, err));
         return open_store(journal, err);
     }
-    return status == CUZK_OK ? CUZK_OK : CUZK_FAIL(err, status, "%s", why.text);
+    CUZK_FAIL_IF(status != CUZK_OK, err, status, "%s", why.text);
+    /* only now it is known to be ours; SQLite makes the log with the file's mode */
+    make_private(journal->path, report);
+    make_private(journal->log_path, report);
+    return CUZK_OK;
 }
 
 cuzk_status cuzk_journal_open(cuzk_journal **out, cuzk_journal_report *report,

@@ -35,11 +35,15 @@ typedef struct {
     uint64_t n_lost;      /* rows that could not be read, as far as they can be counted */
     char set_aside[1024]; /* the new name of the damaged file */
     char reason[256];
+    unsigned wide_mode; /* permissions of a file that others than its owner had access to; they are
+                           taken away. 0: there was none */
+    bool stays_wide;    /* that failed: the file is somebody else's */
 } cuzk_journal_report;
 
 /** Open or make a journal. A file that is damaged is read as far as it goes into a new one and set
- *  aside as PATH.damaged-TIME; one of a newer version is refused. Two processes cannot have one
- *  journal open. Returned: cuzk_journal_close. Errors: E_FILE, E_UNSUPPORTED, E_MEMORY. */
+ *  aside as PATH.damaged-TIME; refused and not touched are one of a newer version and a file that
+ *  is no journal and shows no trace of one. Two processes cannot have one journal open. Returned:
+ *  cuzk_journal_close. Errors: E_FILE, E_UNSUPPORTED, E_MEMORY. */
 cuzk_status cuzk_journal_open(cuzk_journal **out, cuzk_journal_report *report,
                               const cuzk_journal_options *options,
                               cuzk_error *err) CUZK_WARN_UNUSED;
@@ -60,8 +64,9 @@ typedef struct {
 } cuzk_journal_job;
 
 /* status: CUZK_OK when it is on the disk. Anything else: it is not and will not be; error says why
- * and is borrowed for the call. E_FILE: the disk; E_NOT_FOUND: there is no such unfinished job;
- * E_ARGUMENT: a number that is in use or too large; E_MEMORY: maybe from the caller's thread. */
+ * and is borrowed for the call. E_FILE: the disk; E_NOT_FOUND: there is no such unfinished job or
+ * unit; E_ARGUMENT: a number that is in use or too large; E_MEMORY: maybe from the caller's thread.
+ */
 typedef void (*cuzk_journal_done)(void *user, cuzk_status status, const char *error);
 
 /** Write a job. job, but for the payload, is copied; the payload is borrowed until done is called.

@@ -325,29 +325,6 @@ cuzk_status cuzk_store_each(cuzk_store *store, bool with_payload,
     return status;
 }
 
-cuzk_status cuzk_store_check(cuzk_store *store, cuzk_error *err)
-{
-    sqlite3_stmt *s = NULL;
-    if (sqlite3_prepare_v2(store->db, "PRAGMA integrity_check(1)", -1, &s, NULL) != SQLITE_OK) {
-        return cuzk_store_fail(store, err, "checking the structure");
-    }
-    cuzk_status status = CUZK_OK;
-    if (sqlite3_step(s) != SQLITE_ROW) {
-        status = cuzk_store_fail(store, err, "checking the structure");
-    } else if (strcmp((const char *)sqlite3_column_text(s, 0), "ok") != 0) {
-        status =
-            CUZK_FAIL(err, CUZK_E_FORMAT, "structure: %s", (const char *)sqlite3_column_text(s, 0));
-    }
-    sqlite3_finalize(s);
-    CUZK_TRY(status);
-    CUZK_TRY(cuzk_store_each(store, true, NULL, NULL, err));
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
-    /* pieces of an acceptance that was not completed; a full disk leaves them for the next time */
-    sqlite3_exec(store->db, "DELETE FROM payload WHERE key >> 12 NOT IN (SELECT seq FROM job)",
-                 NULL, NULL, NULL);
-    return CUZK_OK;
-}
-
 uint64_t cuzk_store_next_seq(const cuzk_store *store)
 {
     return store->next_seq;

@@ -282,6 +282,7 @@ static cuzk_status rebuild(const names *n, const char *path, cuzk_journal_report
     salvage s = {.err = err};
     CUZK_TRY(copy_file(n->copy, path, err));
     CUZK_TRY(cuzk_wal_apply(n->copy, n->log, err));
+    CUZK_TRY(copy_file(n->fresh, "/dev/null", err)); /* private; SQLite's own would not be */
     CUZK_TRY(cuzk_store_open(&s.to, n->fresh, CUZK_STORE_REBUILD, err));
     cuzk_status status = replace_first_page(n->copy, n->fresh, err);
     if (status == CUZK_OK) {

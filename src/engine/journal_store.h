@@ -56,8 +56,9 @@ void cuzk_store_checkpoint(cuzk_store *store, int n_pages);
 
 /* ---- writing, in a transaction --------------------------------------------------------------- */
 
-/* Errors of all: E_FILE: the transaction must be rolled back. E_NOT_FOUND (no such unfinished job),
- * E_ARGUMENT (seq in use or too large): nothing was written, the transaction can go on. */
+/* Errors of all: E_FILE: the transaction must be rolled back. E_NOT_FOUND (no such unfinished job
+ * or unit), E_ARGUMENT (seq in use or too large): nothing was written, the transaction can go on.
+ */
 
 /** Checksums, for the threads that ask for a write. */
 cuzk_store_sum cuzk_store_sum_job(const cuzk_journal_job *job);
@@ -127,8 +128,9 @@ cuzk_status cuzk_store_each(cuzk_store *store, bool with_payload,
                                                 cuzk_error *err),
                             void *user, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Check structure and every row; pieces without a job (of an acceptance that was not completed)
- *  are deleted. Errors: E_FORMAT with the first damage found; E_FILE. */
+/** Check structure, every row, and that every unit belongs to an unfinished job; pieces without a
+ * job (of an acceptance that was not completed) are deleted. Errors: E_FORMAT with the first damage
+ * found; E_FILE. */
 cuzk_status cuzk_store_check(cuzk_store *store, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Above every seq that the file ever held. */

@@ -17,7 +17,7 @@
       "accepted_ms, sum) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                         \
     X(PUT_PIECE, "INSERT INTO payload(key, data, sum) VALUES(?1, ?2, ?3)")                         \
     X(PUT_UNIT, "INSERT OR REPLACE INTO unit(key, proof, sum) SELECT ?1, ?2, ?3 WHERE EXISTS("     \
-                "SELECT 1 FROM job WHERE seq = ?4 AND ended_ms IS NULL)")                          \
+                "SELECT 1 FROM job WHERE seq = ?4 AND ended_ms IS NULL AND ?5 < n_units)")         \
     X(PUT_END, "UPDATE job SET state = ?2, status = ?3, error = ?4, answer = ?5, times = ?6, "     \
                "ended_ms = ?7, end_sum = ?8 WHERE seq = ?1 AND ended_ms IS NULL "                  \
                "RETURNING " CUZK_STORE_COST)                                                       \

@@ -90,10 +90,11 @@ cuzk_status cuzk_store_put_unit(cuzk_store *store, uint64_t seq, unsigned unit, 
     bind_bytes(s, 2, proof, n_bytes);
     bind_sum(s, 3, &sum);
     sqlite3_bind_int64(s, 4, (int64_t)seq);
+    sqlite3_bind_int64(s, 5, unit);
     CUZK_TRY(cuzk_store_run(store, s, err, "writing a unit"));
     CUZK_FAIL_IF(sqlite3_changes(store->db) == 0, err, CUZK_E_NOT_FOUND,
-                 "journal: unit %u of job number %llu: there is no such unfinished job", unit,
-                 (unsigned long long)seq);
+                 "journal: unit %u of job number %llu: there is no such unit of an unfinished job",
+                 unit, (unsigned long long)seq);
     return CUZK_OK;
 }
 

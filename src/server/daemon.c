@@ -131,12 +131,17 @@ static cuzk_status open_journal(cuzk_daemon *d, cuzk_error *err)
                               .keep_bytes = d->config->journal_keep_bytes,
                               .fault = cuzk_faults_journal};
     cuzk_journal_report report = {0};
-    mode_t before = umask(077); /* payloads may be private, in whatever file they are kept */
-    cuzk_status status = cuzk_journal_open(&d->journal, &report, &o, err);
-    umask(before);
-    CUZK_TRY(status);
+    CUZK_TRY(cuzk_journal_open(&d->journal, &report, &o, err));
     d->journal_was_damaged = report.was_damaged;
     d->journal_salvaged = report.n_salvaged;
+    if (report.wide_mode != 0) {
+        char mode[16];
+        snprintf(mode, sizeof mode, "%04o", report.wide_mode);
+        CUZK_LOG(d->log, CUZK_LOG_WARN,
+                 report.stays_wide ? "the journal is open to others, and its mode cannot be changed"
+                                   : "the journal was open to others; now it is its owner's alone",
+                 CUZK_LOG_S("path", path), CUZK_LOG_S("mode", mode));
+    }
     if (report.was_damaged) {
         CUZK_LOG(d->log, CUZK_LOG_ERROR, "the journal was damaged; what it still gave is kept",
                  CUZK_LOG_S("path", path), CUZK_LOG_S("set_aside", report.set_aside),

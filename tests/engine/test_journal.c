@@ -3,6 +3,7 @@
  * refuses costs what it refused and nothing else. */
 #include "engine/journal_test.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -679,6 +680,109 @@ static void test_other_versions(void **state)
     change("INSERT INTO other VALUES(1)");
 }
 
+/* Files named by a slip are refused and stay as they are. */
+static void test_other_files(void **state)
+{
+    (void)state;
+    static char text[20000];
+    memset(text, 'x', sizeof text);
+    memcpy(text, "[journal]\n", 10);
+    static const size_t sizes[] = {1, 61, 511, 512, sizeof text};
+    cuzk_journal_options options = plain_options();
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        int fd = open(journal_path, O_RDWR | O_CREAT | O_TRUNC, 0644);
+        assert_true(fd >= 0);
+        assert_int_equal(fchmod(fd, 0644), 0);
+        assert_int_equal(write(fd, text, sizes[i]), (ssize_t)sizes[i]);
+        refused(&options, CUZK_E_UNSUPPORTED, "not a journal");
+        static char after[sizeof text + 1];
+        struct stat st, named;
+        assert_int_equal(pread(fd, after, sizeof after, 0), (ssize_t)sizes[i]);
+        assert_memory_equal(after, text, sizes[i]);
+        assert_int_equal(fstat(fd, &st), 0);
+        assert_int_equal(stat(journal_path, &named), 0);
+        assert_true(st.st_ino == named.st_ino);
+        assert_int_equal(st.st_mode & 0777, 0644);
+        assert_int_not_equal(access(beside("-wal"), F_OK), 0);
+        close(fd);
+    }
+}
+
+static unsigned mode_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_mode & 0777;
+}
+
+/* All files are their owner's alone, whatever the umask and whatever they were. */
+static void test_modes(void **state)
+{
+    (void)state;
+    cuzk_journal_options options = plain_options();
+    mode_t before = umask(0);
+    static const unsigned modes[] = {0600, 0644, 0660, 0666};
+    for (int was_there = 0; was_there < 2; was_there++) {
+        for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+            if (!was_there) { /* an empty file of that mode */
+                unlink(journal_path);
+                close(open(journal_path, O_WRONLY | O_CREAT, modes[i]));
+            }
+            assert_int_equal(chmod(journal_path, modes[i]), 0);
+            cuzk_journal *journal;
+            cuzk_journal_report report;
+            assert_int_equal(cuzk_journal_open(&journal, &report, &options, NULL), CUZK_OK);
+            assert_int_equal(report.wide_mode, modes[i] == 0600 ? 0 : modes[i]);
+            assert_false(report.stays_wide);
+            assert_int_equal(accept_job(journal, 1 + i, 100, NULL), CUZK_OK);
+            assert_int_equal(mode_of(journal_path), 0600);
+            assert_int_equal(mode_of(beside("-wal")), 0600);
+            assert_int_equal(mode_of(beside(".lock")), 0600);
+            cuzk_journal_drop(journal, 1 + i);
+            cuzk_journal_close(journal);
+        }
+    }
+    umask(before);
+}
+
+/* A unit in a place where nobody looks for it is damage: it is proved again, and that is told. */
+static void test_units_gone_astray(void **state)
+{
+    (void)state;
+    static const char *const where[] = {
+        "UPDATE unit SET key = 3 * 4096 + 4095",      /* a unit that the job does not have */
+        "UPDATE unit SET key = 900 * 4096",           /* a job that is not there */
+        "UPDATE unit SET key = 2 * 4096",             /* one that has ended */
+        "UPDATE unit SET key = 3 * 4096 - (1 << 62)", /* no job's number */
+    };
+    cuzk_journal_options options = plain_options();
+    for (size_t i = 0; i < sizeof where / sizeof where[0]; i++) {
+        cuzk_journal *journal = open_fine(&options);
+        assert_int_equal(accept_job(journal, 2, 100, NULL), CUZK_OK);
+        assert_int_equal(accept_job(journal, 3, 100, NULL), CUZK_OK);
+        assert_int_equal(write_unit(journal, 3, 1, NULL), CUZK_OK);
+        assert_int_equal(write_unit(journal, 3, 4, NULL), CUZK_E_NOT_FOUND); /* it has 4 */
+        assert_int_equal(finish_job(journal, 2, NULL), CUZK_OK);
+        cuzk_journal_close(journal);
+        change(where[i]);
+        cuzk_journal_report report;
+        assert_int_equal(cuzk_journal_open(&journal, &report, &options, NULL), CUZK_OK);
+        assert_true(report.was_damaged);
+        assert_int_equal(report.n_salvaged, 2);
+        if (strstr(report.reason, "no such unit") == NULL) {
+            fail_msg("%s", report.reason);
+        }
+        take_inventory(&found, journal);
+        int job = find_job(&found, 3);
+        assert_true(job >= 0);
+        assert_int_equal(found.jobs[job].n_done, 0);
+        cuzk_journal_drop(journal, 2);
+        cuzk_journal_drop(journal, 3);
+        cuzk_journal_close(journal);
+        cuzk_journal_close(open_fine(&options)); /* and it is mended */
+    }
+}
+
 static void test_places(void **state)
 {
     (void)state;
@@ -723,6 +827,9 @@ int main(void)
         TEST(test_retention_by_bytes),
         TEST(test_one_process),
         TEST(test_other_versions),
+        TEST(test_other_files),
+        TEST(test_modes),
+        TEST(test_units_gone_astray),
         TEST(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -267,7 +267,7 @@ static void write_file(const char *path, bytes b)
     if (b.data == NULL) {
         return;
     }
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, b.data, b.size), (ssize_t)b.size);
     close(fd);
@@ -302,6 +302,14 @@ static void make_journal(bytes *db, bytes *log, bool with_log)
     }
 }
 
+static void check_private(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && (st.st_mode & 077) != 0) {
+        fail_msg("\"%s\" has mode %04o", path, st.st_mode & 0777);
+    }
+}
+
 /* The file that was set aside has the bytes that the damaged one had. */
 static void check_set_aside(const cuzk_journal_report *report, bytes db, bytes log)
 {
@@ -316,6 +324,8 @@ static void check_set_aside(const cuzk_journal_report *report, bytes db, bytes l
         assert_memory_equal(aside_log.data, log.data, log.size);
     }
     assert_true(strlen(report->reason) > 0);
+    check_private(report->set_aside);
+    check_private(log_path);
     free(aside.data);
     free(aside_log.data);
     unlink(report->set_aside);
@@ -340,6 +350,8 @@ static void open_damaged(toll *t, bytes db, bytes log, bool is_prefix)
     if (cuzk_journal_open(&journal, &report, &options, &err) != CUZK_OK) {
         fail_msg("%s", err.text);
     }
+    check_private(journal_path);
+    check_private(beside("-wal"));
     take_inventory(&found, journal); /* all that comes back is intact */
     uint64_t n_lost = N_JOBS - found.n_jobs;
     for (unsigned i = 0; i < found.n_jobs; i++) {
@@ -462,21 +474,55 @@ static void test_truncated(void **state)
     free(log.data);
 }
 
-/* Noise, an empty file, zeros. */
+/* A file that shows nothing of a journal is refused and stays as it is. */
+static void check_refused(bytes b)
+{
+    write_file(journal_path, b);
+    unlink(beside("-wal"));
+    cuzk_journal_options options = plain_options();
+    cuzk_journal *journal;
+    cuzk_journal_report report;
+    assert_int_equal(cuzk_journal_open(&journal, &report, &options, NULL), CUZK_E_UNSUPPORTED);
+    bytes after = read_file(journal_path);
+    assert_int_equal(after.size, b.size);
+    assert_memory_equal(after.data, b.data, b.size);
+    free(after.data);
+}
+
+/* Noise, zeros, an empty file; such a first page, or file beside a log. */
 static void test_replaced(void **state)
 {
     (void)state;
-    toll t = {0};
-    bytes none = {0}, noise = {(uint8_t *)calloc(1, 20000), 20000};
-    open_damaged(&t, noise, none, false);
-    fill(noise.data, noise.size, 1, 1);
-    open_damaged(&t, noise, none, false);
-    assert_int_equal(t.n_noticed, 2);
-    assert_int_equal(t.n_most_lost, N_JOBS);
-    noise.size = 0; /* empty is new */
-    open_damaged(&t, noise, none, true);
-    assert_int_equal(t.n_noticed, 2);
-    free(noise.data);
+    toll all = {0}, page = {0};
+    bytes db, log, none = {0};
+    make_journal(&db, &log, false);
+    for (int is_noise = 0; is_noise < 2; is_noise++) {
+        bytes b = {(uint8_t *)calloc(1, db.size), db.size};
+        if (is_noise) {
+            fill(b.data, b.size, 1, 1);
+        }
+        check_refused(b);
+        memcpy(b.data + 4096, db.data + 4096, db.size - 4096);
+        open_damaged(&page, b, none, false);
+        free(b.data);
+    }
+    assert_int_equal(page.n_noticed, 2);
+    assert_int_equal(page.n_most_lost, 0); /* all of it is known */
+    free(db.data);
+    unlink(journal_path);
+    make_journal(&db, &log, true);
+    for (int is_noise = 0; is_noise < 2; is_noise++) {
+        bytes b = {(uint8_t *)calloc(1, 20000), 20000};
+        if (is_noise) {
+            fill(b.data, b.size, 1, 1);
+        }
+        open_damaged(&all, b, log, true);
+        b.size = 0; /* empty is new */
+        open_damaged(&all, b, none, true);
+        free(b.data);
+    }
+    free(db.data);
+    free(log.data);
 }
 
 /* A salvage that was killed at any instant is completed, or done again, by the next start. */
@@ -539,6 +585,7 @@ int main(void)
     seed = text == NULL ? cuzk_now_ns() : strtoull(text, NULL, 10);
     print_message("CUZK_SEED=%llu\n", (unsigned long long)seed);
     seed = seed * 2 + 1;
+    umask(0); /* the journal's files are private all the same */
 #define TEST(f) cmocka_unit_test_setup_teardown(f, journal_setup_in_memory, journal_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_killed),    TEST(test_flipped_bits), TEST(test_flipped_bits_of_the_log),
