@@ -148,6 +148,7 @@ static void on_new(void *owner, bool ok)
     rpc->calls = call;
     rpc->n_calls++;
     rpc->calls_total++;
+    rpc->was_full |= too_many;
     bool is_refusing = rpc->is_refusing;
     pthread_mutex_unlock(&rpc->lock);
 
@@ -168,13 +169,13 @@ static void on_new(void *owner, bool ok)
         cuzk_call_fail(call, GRPC_STATUS_UNIMPLEMENTED, "there is no method %s", name);
     } else if (is_refusing) {
         cuzk_call_fail(call, GRPC_STATUS_UNAVAILABLE, "the server is shutting down");
-    } else if (too_many) {
-        cuzk_call_fail(call, GRPC_STATUS_RESOURCE_EXHAUSTED,
-                       "%u calls are open already, which is the limit", rpc->options.max_calls);
     } else if ((code = cuzk_rights_check(rpc->rights, &why, call->method->right,
                                          call->listener->is_local, &call->metadata, call->call)) !=
                GRPC_STATUS_OK) {
         cuzk_call_fail(call, code, "%s", why);
+    } else if (too_many && !cuzk_rpc_make_room(rpc, true)) {
+        cuzk_call_fail(call, GRPC_STATUS_RESOURCE_EXHAUSTED,
+                       "%u calls are open already, which is the limit", rpc->options.max_calls);
     } else {
         cuzk_call_receive(call);
     }
@@ -375,6 +376,24 @@ void cuzk_call_too_slow(cuzk_call *call)
 {
     cuzk_call_fail(call, GRPC_STATUS_DEADLINE_EXCEEDED,
                    "the message did not arrive in the time that it may take while others wait");
+}
+
+void cuzk_call_displace(cuzk_call *call)
+{
+    pthread_mutex_lock(&call->lock);
+    bool counts = !call->is_finished && !call->is_over;
+    call->is_finished |= counts;
+    pthread_mutex_unlock(&call->lock);
+    if (counts) {
+        pthread_mutex_lock(&call->rpc->lock);
+        call->rpc->calls_failed++;
+        pthread_mutex_unlock(&call->rpc->lock);
+        /* not by an answer, which lasts until the client reads: the place is wanted now */
+        grpc_call_cancel_with_status(call->call, GRPC_STATUS_RESOURCE_EXHAUSTED,
+                                     "as many calls are open as may be, and the message of this "
+                                     "one did not come",
+                                     NULL);
+    }
 }
 
 void cuzk_call_cut(cuzk_call *call, uint64_t patience_ns)

@@ -12,10 +12,15 @@ enum {
     SCAN_MAX = 256,      /* calls in line that are looked at for one that may start */
     YOUNG_NS = 50000000, /* a message that has just begun is not measured: most are there at once */
     MARGIN = 48 << 20,
+    PATIENCE_MIN_NS = 1000000000, /* unless the whole patience is less */
+    PACE = 256 << 10,             /* bytes with which a message goes on, and patience begins anew */
     /* small messages that wait for the engine do not keep a place from others, up to so many bytes;
      * they are reserved nowhere */
     SMALL_HELD_MAX = 16 << 20
 };
+
+/* PATIENCE_MIN_NS where nobody counts the bytes that come */
+#define UNSEEN_NS 3000000000u
 
 typedef struct {
     cuzk_gate_seat *first, *last;
@@ -25,6 +30,8 @@ typedef struct {
     seats waiting, receiving; /* oldest first */
     unsigned n_waiting, n_receiving;
     uint64_t patience_ns;
+    bool is_slow;      /* a message was given up, and since then somebody waits */
+    bool takes_newest; /* whose turn is next: in a slow lane it changes */
 } lane;
 
 struct cuzk_gate {
@@ -74,14 +81,26 @@ static bool is_receiving(const lane *l, const char *peer)
     return false;
 }
 
+/* Take a call out of the line. Lock held. */
+static void leave_line(lane *l, cuzk_gate_seat *seat)
+{
+    unlink_seat(&l->waiting, seat);
+    l->n_waiting--;
+    seat->state = CUZK_SEAT_NONE;
+    if (l->n_waiting == 0) {
+        l->is_slow = l->takes_newest = false;
+    }
+}
+
 /* The next call of a lane that may start, or NULL. Lock held. */
 static cuzk_gate_seat *choose(const cuzk_gate *gate, const lane *l)
 {
-    if (l->waiting.first == NULL || gate->is_closed) {
+    cuzk_gate_seat *next = l->takes_newest ? l->waiting.last : l->waiting.first;
+    if (next == NULL || gate->is_closed) {
         return NULL;
     }
     if (l == &gate->lanes[CUZK_GATE_SMALL]) {
-        return l->n_receiving < gate->small_places ? l->waiting.first : NULL;
+        return l->n_receiving < gate->small_places ? next : NULL;
     }
     uint64_t places = gate->pool / gate->max_message;
     uint64_t used = gate->charged;
@@ -91,10 +110,11 @@ static cuzk_gate_seat *choose(const cuzk_gate *gate, const lane *l)
         return NULL;
     }
     if (left > places / 4) {
-        return l->waiting.first;
+        return next;
     }
     unsigned n = 0;
-    for (cuzk_gate_seat *s = l->waiting.first; s != NULL && n < SCAN_MAX; s = s->next, n++) {
+    for (cuzk_gate_seat *s = next; s != NULL && n < SCAN_MAX;
+         s = l->takes_newest ? s->previous : s->next, n++) {
         if (!is_receiving(l, s->peer)) {
             return s;
         }
@@ -112,12 +132,14 @@ static void pump(cuzk_gate *gate)
             lane *l = &gate->lanes[k];
             seat = choose(gate, l);
             if (seat != NULL) {
-                unlink_seat(&l->waiting, seat);
-                l->n_waiting--;
+                l->takes_newest = l->is_slow && !l->takes_newest;
+                leave_line(l, seat);
                 append(&l->receiving, seat);
                 l->n_receiving++;
                 seat->state = CUZK_SEAT_RECEIVING;
                 seat->since_ns = cuzk_now_ns();
+                seat->moved_ns = 0;
+                seat->is_given_up = false;
                 seat->is_measured = false;
                 seat->charge = k == CUZK_GATE_PAYLOAD ? gate->max_message : 0;
                 gate->charged += seat->charge;
@@ -215,6 +237,7 @@ bool cuzk_gate_enter(cuzk_gate *gate, cuzk_gate_seat *seat)
         append(&l->waiting, seat);
         l->n_waiting++;
         seat->state = CUZK_SEAT_WAITING;
+        seat->since_ns = cuzk_now_ns();
     }
     pthread_mutex_unlock(&gate->lock);
     if (!never) {
@@ -285,27 +308,29 @@ bool cuzk_gate_forget(cuzk_gate *gate, cuzk_gate_seat *seat)
     pthread_mutex_lock(&gate->lock);
     bool is_waiting = seat->state == CUZK_SEAT_WAITING;
     if (is_waiting) {
-        lane *l = &gate->lanes[seat->lane];
-        unlink_seat(&l->waiting, seat);
-        l->n_waiting--;
-        seat->state = CUZK_SEAT_NONE;
+        leave_line(&gate->lanes[seat->lane], seat);
     }
     pthread_mutex_unlock(&gate->lock);
     return is_waiting;
 }
 
 /* Whether the connection of a message has received more than all that is under way on it may be.
- * Lock held. */
-static bool is_too_large(const cuzk_gate *gate, cuzk_gate_seat *seat)
+ * Notes whether it goes on. Lock held. */
+static bool is_too_large(const cuzk_gate *gate, cuzk_gate_seat *seat, uint64_t now_ns)
 {
     uint64_t bytes, allowed = 0;
     if (!seat->is_measured) {
         seat->told_bytes = 0;
         seat->is_measured = gate->measure(gate->measure_user, seat->peer, &seat->begin_bytes);
+        seat->moved_bytes = seat->begin_bytes;
         return false;
     }
     if (!gate->measure(gate->measure_user, seat->peer, &bytes) || bytes < seat->begin_bytes) {
         return false;
+    }
+    if (bytes >= seat->moved_bytes + PACE) {
+        seat->moved_bytes = bytes;
+        seat->moved_ns = now_ns;
     }
     for (int k = 0; k < CUZK_GATE_LANES; k++) {
         for (const cuzk_gate_seat *s = gate->lanes[k].receiving.first; s != NULL; s = s->next) {
@@ -317,22 +342,86 @@ static bool is_too_large(const cuzk_gate *gate, cuzk_gate_seat *seat)
     return bytes - seat->begin_bytes > allowed;
 }
 
+/* How long a message may take that does not go on: less, the more calls wait for the places.
+ * Lock held. */
+static uint64_t short_patience(const cuzk_gate *gate, const lane *l)
+{
+    bool is_small = l == &gate->lanes[CUZK_GATE_SMALL];
+    uint64_t places = is_small ? gate->small_places : gate->pool / gate->max_message;
+    places = places > 0 ? places : 1;
+    uint64_t shrunk = l->patience_ns / (places + l->n_waiting) * places;
+    uint64_t least = l->patience_ns < PATIENCE_MIN_NS ? l->patience_ns : PATIENCE_MIN_NS;
+    return shrunk > least ? shrunk : least;
+}
+
+/* The oldest receive of a lane that has not gone on within the patience, or that has used up the
+ * whole patience of the lane. Its call is the caller's to end. Lock held. */
+static cuzk_gate_seat *give_up_one(lane *l, uint64_t patience, uint64_t now_ns)
+{
+    for (cuzk_gate_seat *s = l->receiving.first; s != NULL; s = s->next) {
+        bool is_late = l->n_waiting > 0 && s->since_ns + l->patience_ns < now_ns;
+        bool is_unseen = !s->is_measured && patience < UNSEEN_NS && l->patience_ns > UNSEEN_NS;
+        uint64_t short_ns = is_unseen ? UNSEEN_NS : patience;
+        is_late |= s->moved_ns != 0 && s->moved_ns + short_ns < now_ns;
+        if (is_late && !s->is_given_up) {
+            s->is_given_up = true; /* not to be chosen again while its stream is being closed */
+            if (!l->is_slow && l->n_waiting > 0) {
+                l->is_slow = l->takes_newest = true;
+            }
+            return s;
+        }
+    }
+    return NULL;
+}
+
 /* A receive of a lane to be given up, with a reference; NULL: none. */
 static struct cuzk_call *find_late(cuzk_gate *gate, lane *l, uint64_t now_ns)
 {
     struct cuzk_call *late = NULL;
     pthread_mutex_lock(&gate->lock);
-    cuzk_gate_seat *oldest = l->receiving.first;
-    if (l->n_waiting > 0 && oldest != NULL && oldest->since_ns + l->patience_ns < now_ns) {
-        /* to the end, so that it is not chosen again while its stream is being closed */
-        unlink_seat(&l->receiving, oldest);
-        append(&l->receiving, oldest);
-        oldest->since_ns = now_ns;
-        late = oldest->call;
+    cuzk_gate_seat *seat =
+        l->n_waiting > 0 ? give_up_one(l, short_patience(gate, l), now_ns) : NULL;
+    if (seat != NULL) {
+        late = seat->call;
         cuzk_call_ref(late);
     }
     pthread_mutex_unlock(&gate->lock);
     return late;
+}
+
+/* The call that is in line for the longest time behind messages that do not come. Lock held. */
+static cuzk_gate_seat *oldest_in_line(cuzk_gate *gate, bool of_payloads, uint64_t now_ns)
+{
+    cuzk_gate_seat *oldest = NULL;
+    for (int k = of_payloads ? CUZK_GATE_PAYLOAD : CUZK_GATE_SMALL; k < CUZK_GATE_LANES; k++) {
+        cuzk_gate_seat *first = gate->lanes[k].waiting.first;
+        /* where messages come, those in line are probably there, too */
+        if (gate->lanes[k].is_slow && first->since_ns + PATIENCE_MIN_NS < now_ns &&
+            (oldest == NULL || first->since_ns < oldest->since_ns)) {
+            oldest = first;
+        }
+    }
+    return oldest;
+}
+
+struct cuzk_call *cuzk_gate_make_room(cuzk_gate *gate, bool of_payloads, uint64_t now_ns)
+{
+    lane *lanes = gate->lanes;
+    pthread_mutex_lock(&gate->lock);
+    cuzk_gate_seat *seat = give_up_one(&lanes[CUZK_GATE_SMALL], PATIENCE_MIN_NS, now_ns);
+    cuzk_gate_seat *in_line = seat == NULL ? oldest_in_line(gate, of_payloads, now_ns) : NULL;
+    if (in_line != NULL) {
+        leave_line(&lanes[in_line->lane], in_line);
+    } else if (seat == NULL && of_payloads) {
+        seat = give_up_one(&lanes[CUZK_GATE_PAYLOAD], PATIENCE_MIN_NS, now_ns);
+    }
+    if (seat != NULL) {
+        cuzk_call_ref(seat->call);
+    } else {
+        seat = in_line; /* with the reference that the line held */
+    }
+    pthread_mutex_unlock(&gate->lock);
+    return seat != NULL ? seat->call : NULL;
 }
 
 static struct cuzk_call *find_large(cuzk_gate *gate, lane *l, uint64_t now_ns)
@@ -340,7 +429,11 @@ static struct cuzk_call *find_large(cuzk_gate *gate, lane *l, uint64_t now_ns)
     struct cuzk_call *large = NULL;
     pthread_mutex_lock(&gate->lock);
     for (cuzk_gate_seat *s = l->receiving.first; s != NULL && large == NULL; s = s->next) {
-        if (s->since_ns + YOUNG_NS < now_ns && is_too_large(gate, s)) {
+        if (s->since_ns + YOUNG_NS >= now_ns) {
+            continue;
+        }
+        s->moved_ns = s->moved_ns != 0 ? s->moved_ns : now_ns;
+        if (is_too_large(gate, s, now_ns)) {
             s->since_ns = now_ns;
             s->is_measured = false;
             large = s->call;
@@ -363,14 +456,15 @@ void cuzk_gate_tick(cuzk_gate *gate, uint64_t now_ns)
 {
     for (int k = 0; k < CUZK_GATE_LANES; k++) {
         struct cuzk_call *call;
+        /* first, for it notes which messages go on */
+        while ((call = find_large(gate, &gate->lanes[k], now_ns)) != NULL) {
+            cuzk_call_too_large(call, gate->limits[k]);
+            cuzk_call_unref(call);
+        }
         /* no more than are waited for; uploads one by one, for others may be about to end */
         unsigned n = k == CUZK_GATE_SMALL ? count_waiting(gate, k) : 1;
         while (n-- > 0 && (call = find_late(gate, &gate->lanes[k], now_ns)) != NULL) {
             cuzk_call_too_slow(call);
-            cuzk_call_unref(call);
-        }
-        while ((call = find_large(gate, &gate->lanes[k], now_ns)) != NULL) {
-            cuzk_call_too_large(call, gate->limits[k]);
             cuzk_call_unref(call);
         }
     }

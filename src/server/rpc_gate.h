@@ -9,7 +9,10 @@
  * order in which they came, but for two rules that keep a small message from waiting behind
  * uploads: a connection that is receiving already does not get the last quarter of the places, and
  * while somebody waits, a message that takes longer than the patience of its lane is given up.
- * Methods with small requests have a lane of their own.
+ * Patience shrinks with the number of those who wait, though not for messages that go on; and
+ * once a message was given up, every other turn is the last one's in line, so that no number of
+ * silent clients keeps others waiting for more than a few turns. Methods with small requests have a
+ * lane of their own.
  *
  * A gate counts its users (the server, and waits that the engine still knows) and ends with the
  * last. Thread-safe. */
@@ -32,10 +35,14 @@ typedef struct cuzk_gate_seat {
     struct cuzk_call *call;
     cuzk_gate_lane lane;
     enum { CUZK_SEAT_NONE, CUZK_SEAT_WAITING, CUZK_SEAT_RECEIVING } state;
-    uint64_t since_ns, charge;
+    uint64_t since_ns; /* in line or receiving */
+    uint64_t moved_ns; /* when the ticker saw it begin, or go on; 0: not yet */
+    uint64_t charge;
+    bool is_given_up;     /* its receive is about to end */
     char peer[64];        /* the connection */
     bool is_measured;     /* what follows is known */
     uint64_t begin_bytes; /* that the connection had received when this message began */
+    uint64_t moved_bytes; /* … at moved_ns */
     uint64_t told_bytes;  /* of them since then in messages that have come whole */
     struct cuzk_gate_seat *previous, *next;
 } cuzk_gate_seat;
@@ -76,6 +83,12 @@ void cuzk_gate_return(cuzk_gate *gate, uint64_t charge);
  * payload; the gate reserves another one. charge: what the message holds; it is given up. 0: the
  * place is needed for others, and the message goes on holding its charge. */
 uint64_t cuzk_gate_hand_over(cuzk_gate *gate, uint64_t charge);
+
+/** A call that shall end to make place for another one, where a server has as many calls as it may:
+ * one whose message does not come, or else the one that is in line for the longest time, a second
+ * or more, behind such messages. of_payloads: of the payload lane, too. Never one whose message was
+ * received. Returned: with a reference of the caller's, out of the line; NULL: none. */
+struct cuzk_call *cuzk_gate_make_room(cuzk_gate *gate, bool of_payloads, uint64_t now_ns);
 
 /** Leave the line. True: it was in it, and will not be called. */
 bool cuzk_gate_forget(cuzk_gate *gate, cuzk_gate_seat *seat);

@@ -155,6 +155,7 @@ struct cuzk_rpc {
     pthread_cond_t ticks;   /* the ticker shall end */
     cuzk_call *calls;       /* accepted ones */
     unsigned n_calls;
+    bool was_full;       /* a call came beyond max_calls since the last tick */
     bool is_refusing;    /* drained: no handler runs any more */
     unsigned n_handling; /* handlers under way */
     bool was_stopped;    /* by cuzk_rpc_stop: the first one does it */
@@ -213,6 +214,9 @@ void cuzk_call_on_message(void *owner, bool ok);
 /** A client took too long with its message while others waited. */
 void cuzk_call_too_slow(cuzk_call *call);
 
+/** End a call whose message has not come, at once, to make place for another one. */
+void cuzk_call_displace(cuzk_call *call);
+
 /** End a call whose client has not read what was sent for so long. */
 void cuzk_call_cut(cuzk_call *call, uint64_t patience_ns);
 
@@ -221,6 +225,11 @@ void cuzk_call_too_large(cuzk_call *call, uint64_t limit);
 
 /** Let go of what a call waits for, and end it with UNAVAILABLE. */
 void cuzk_call_turn_away(cuzk_call *call);
+
+/* ---- rpc_server.c ---- */
+
+/** End a call whose message does not come (cuzk_gate_make_room); false: there is none. */
+bool cuzk_rpc_make_room(cuzk_rpc *rpc, bool of_payloads);
 
 /* ---- rpc_helpers.c ---- */
 

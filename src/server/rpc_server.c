@@ -223,6 +223,28 @@ static void cut_slow_readers(cuzk_rpc *rpc, unsigned tick_number)
     free(calls);
 }
 
+bool cuzk_rpc_make_room(cuzk_rpc *rpc, bool of_payloads)
+{
+    cuzk_call *silent = cuzk_gate_make_room(rpc->gate, of_payloads, cuzk_now_ns());
+    if (silent != NULL) {
+        cuzk_call_displace(silent);
+        cuzk_call_unref(silent);
+    }
+    return silent != NULL;
+}
+
+/* When there were more calls than may be, end all small ones that have been silent or behind silent
+ * ones for a second: the line would take minutes to pass, and nobody in it would be served. */
+static void clear_line(cuzk_rpc *rpc)
+{
+    pthread_mutex_lock(&rpc->lock);
+    bool was_full = rpc->was_full;
+    rpc->was_full = false;
+    pthread_mutex_unlock(&rpc->lock);
+    while (was_full && cuzk_rpc_make_room(rpc, false)) {
+    }
+}
+
 static void *tick(void *argument)
 {
     cuzk_rpc *rpc = argument;
@@ -233,6 +255,7 @@ static void *tick(void *argument)
         pthread_mutex_unlock(&rpc->lock);
         cuzk_rpc_health_tick(rpc);
         cuzk_gate_tick(rpc->gate, cuzk_now_ns());
+        clear_line(rpc);
         cut_slow_readers(rpc, ticks++);
         uint64_t received = atomic_load_explicit(&rpc->bytes_received, memory_order_relaxed);
         bool wants = atomic_exchange_explicit(&rpc->wants_trim, false, memory_order_relaxed);

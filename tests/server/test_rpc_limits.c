@@ -136,6 +136,11 @@ static bool has_reserved(const double_view *view, unsigned mb)
     return view->reserved == (uint64_t)mb * MB;
 }
 
+static bool has_waiters(const double_view *view, unsigned n)
+{
+    return view->waiters == n;
+}
+
 static bool has_submitted(const double_view *view, unsigned n)
 {
     return view->submitted == n;
@@ -281,6 +286,45 @@ static void slow_uploads_are_given_up(void **state)
     end();
 }
 
+static void many_slow_uploads_lose_their_turn(void **state)
+{
+    (void)state;
+    start((limits){.max_message = MB, .max_receives = 1}); /* 20 s for each, were it alone */
+    raw_open(&hostile[0], cuzk_rpc_address(s.rpc, 0));
+    for (uint32_t i = 0; i < 40; i++) {
+        begin_slow(&hostile[0], 2 * i + 1, "/cuzk.v1.ProvingEngine/Prove");
+    }
+    wait_for(1, 39);
+    assert_true(submit(15000) < 12000);
+    end();
+}
+
+static void what_keeps_coming_is_not_given_up(void **state)
+{
+    (void)state;
+    start((limits){.max_message = 16 * MB, .max_receives = 1});
+    raw_open(&hostile[0], cuzk_rpc_address(s.rpc, 0));
+    assert_true(raw_call(&hostile[0], 1, "/cuzk.v1.ProvingEngine/SubmitProof"));
+    assert_true(raw_message_head(&hostile[0], 1, 15 * MB));
+    wait_for(1, 0);
+    raw_open(&hostile[1], cuzk_rpc_address(s.rpc, 0));
+    for (uint32_t i = 0; i < 30; i++) {
+        begin_slow(&hostile[1], 2 * i + 1, "/cuzk.v1.ProvingEngine/Prove");
+    }
+    wait_for(1, 30);
+    /* a message that has stopped is given up after a second */
+    for (int i = 0; i < 90; i++) {
+        raw_zeros(&hostile[0], 1, MB / 8, 100);
+        raw_read(&hostile[0], 20);
+    }
+    assert_int_equal(hostile[0].n_headers, 0);
+    assert_int_equal(hostile[1].n_headers, 0);
+    wait_for(1, 30);
+    assert_true(submit(15000) < 12000);
+    assert_true(read_until(&hostile[0], &hostile[0].n_headers, 1));
+    end();
+}
+
 static void slow_small_messages_are_given_up(void **state)
 {
     (void)state;
@@ -398,6 +442,86 @@ static void calls_of_all_connections(void **state)
     expect(&a, GRPC_STATUS_RESOURCE_EXHAUSTED, "20 calls are open already");
     double_hold(s.engine, false, false);
     for (int i = 0; i < 20; i++) {
+        call_wait(calls[i], &a);
+        expect(&a, GRPC_STATUS_OK, "");
+        answer_clear(&a);
+    }
+    free(request);
+    end();
+}
+
+static void wait_for_calls(unsigned n)
+{
+    cuzk_rpc_view view;
+    for (int i = 0; i < 10000; i++) {
+        cuzk_rpc_look(s.rpc, &view);
+        if (view.calls == n) {
+            return;
+        }
+        sleep_ms(1);
+    }
+    fail_msg("%u calls, expected %u", view.calls, n);
+}
+
+/* Until a call is served and gone, others with RESOURCE_EXHAUSTED: a place is free then. */
+static void wait_for_place(unsigned max_calls)
+{
+    uint64_t begin = cuzk_now_ns();
+    bool is_served = false;
+    while (!is_served && cuzk_now_ns() - begin < 20000000000u) {
+        answer a;
+        client_call(s.client, &a, PROVING "GetStatus", "", 0, 15000);
+        is_served = a.code == GRPC_STATUS_OK;
+        if (!is_served) {
+            expect(&a, GRPC_STATUS_RESOURCE_EXHAUSTED, "calls are open already");
+            sleep_ms(10);
+        }
+        answer_clear(&a);
+    }
+    assert_true(is_served);
+    cuzk_rpc_view view;
+    do {
+        cuzk_rpc_look(s.rpc, &view);
+        sleep_ms(1);
+    } while (view.calls >= max_calls && cuzk_now_ns() - begin < 30000000000u);
+    assert_true(view.calls < max_calls);
+}
+
+static void silent_calls_make_place(void **state)
+{
+    (void)state;
+    enum { CALLS = 100, SILENT = CALLS - 2 };
+    start((limits){.max_message = MB, .max_calls = CALLS});
+    double_hold(s.engine, false, true);
+    size_t n;
+    answer a;
+    uint8_t *request = make_prove(&n, "p", 1, "x", 1);
+    call *calls[CALLS];
+    for (unsigned i = 0; i < 2; i++) {
+        calls[i] = client_start(s.client, PROVING "Prove", request, n, 0);
+        wait_for_calls(i + 1);
+    }
+    assert_true(double_wait(s.engine, has_waiters, 2));
+    /* more than can be received at once, so that some are in line */
+    raw_open(&hostile[0], cuzk_rpc_address(s.rpc, 0));
+    for (uint32_t i = 0; i < SILENT; i++) {
+        assert_true(raw_call(&hostile[0], 2 * i + 1, "/cuzk.v1.ProvingEngine/AwaitProof"));
+    }
+    wait_for_calls(CALLS);
+    /* calls whose requests are there take the place of all silent ones, but not of one another */
+    for (unsigned i = 2; i < CALLS; i++) {
+        wait_for_place(CALLS);
+        calls[i] = client_start(s.client, PROVING "Prove", request, n, 0);
+        assert_true(double_wait(s.engine, has_waiters, i + 1));
+    }
+    assert_true(read_until(&hostile[0], &hostile[0].n_headers, SILENT));
+    assert_int_equal(hostile[0].n_headers, SILENT);
+    wait_for_calls(CALLS);
+    client_call(s.client, &a, PROVING "GetStatus", "", 0, 0);
+    expect(&a, GRPC_STATUS_RESOURCE_EXHAUSTED, "100 calls are open already");
+    answer_clear(&a);
+    double_hold(s.engine, false, false);
+    for (unsigned i = 0; i < CALLS; i++) {
         call_wait(calls[i], &a);
         expect(&a, GRPC_STATUS_OK, "");
         answer_clear(&a);
@@ -549,11 +673,6 @@ static void a_compressed_message_is_refused(void **state)
 
 /* ---- the end ---- */
 
-static bool has_waiters(const double_view *view, unsigned n)
-{
-    return view->waiters == n;
-}
-
 static void draining_lets_calls_finish(void **state)
 {
     (void)state;
@@ -657,11 +776,14 @@ int main(void)
         TEST(a_small_budget_lowers_the_limit),
         TEST(slow_uploads_leave_room),
         TEST(slow_uploads_are_given_up),
+        TEST(many_slow_uploads_lose_their_turn),
+        TEST(what_keeps_coming_is_not_given_up),
         TEST(slow_small_messages_are_given_up),
         TEST(endless_messages_are_stopped),
         TEST(many_streams),
         TEST(answers_that_are_not_read),
         TEST(calls_of_all_connections),
+        TEST(silent_calls_make_place),
         TEST(connections),
         TEST(places_of_unix_sockets),
         TEST(abuse_of_http2),

@@ -159,6 +159,16 @@ def healthy(d, n=20):
     return time.monotonic() - begin
 
 
+def is_served(d):
+    try:
+        with Client(d.target()) as c:
+            c("GetStatus", timeout=10 * SLOW)
+            return bool(c("Prove", submit=d.null("served"), timeout=10 * SLOW).result.proof)
+    except grpc.RpcError as e:
+        assert e.code() == grpc.StatusCode.RESOURCE_EXHAUSTED, e
+        return False
+
+
 def test_http2_abuse(cuzk):
     """Noise, other protocols, floods of every frame, headers without end: memory stays bounded, others are served."""
     with Daemon(cuzk, test=True, config={"logging.level": "error", "journal.path": "none"}) as d:
@@ -179,7 +189,7 @@ def test_http2_abuse(cuzk):
                 h.frame(h.RST_STREAM, 0, s, b"\0\0\0\x08") for s in range(1, 20001, 2)),
             "streams": hello + b"".join(
                 h.frame(h.HEADERS, h.END_HEADERS, s, h.call_headers(b"/cuzk.v1.ProvingEngine/AwaitProof"))
-                for s in range(1, 6001, 2)),
+                for s in range(1, 20001, 2)),
             "continuations": hello + h.frame(h.HEADERS, 0, 1, h.call_headers(b"/x")) +
                              h.frame(h.CONTINUATION, 0, 1, long) * 2000,
             "long headers": hello + b"".join(h.frame(h.HEADERS, h.END_HEADERS, s, h.call_headers(b"/x") + long)
@@ -205,6 +215,8 @@ def test_http2_abuse(cuzk):
                     except OSError:
                         pass  # it was thrown out, or nobody reads any more: as it should be
                     open_ones.append(s)
+                if name == "streams":  # as many calls as may be open: others are refused until these were silent for a while
+                    wait_until("place for others", lambda: is_served(d))
                 took = healthy(d, 5)
                 assert took < 5 * SLOW, "after %s others wait %.1f s" % (name, took)
                 assert d.process.poll() is None, "%s ends the daemon" % name
@@ -251,6 +263,30 @@ def test_slow_readers(cuzk):
         assert healthy(d) < 15 * SLOW
         payload = b"\0" + os.urandom(MiB) * 20
         assert d.c("Prove", submit=d.null(payload), timeout=30).result.proof == null_proof(payload)
+        for s in sockets:
+            s.close()
+        assert healthy(d) < 5 * SLOW
+
+
+def test_slow_senders(cuzk):
+    """A budget with memory for one message, and 40 connections that announce 200 MiB and fall silent: they do not take
+    20 s each before others have their turn."""
+    with Daemon(cuzk, test=True, config={"logging.level": "error", "journal.path": "none", "memory.total_budget": "4GiB"}) as d:
+        healthy(d)
+        sockets = []
+        for _ in range(40):
+            s = http2.open_connection(d.target())
+            s.sendall(http2.frame(http2.HEADERS, http2.END_HEADERS, 1, http2.call_headers(b"/cuzk.v1.ProvingEngine/Prove")) +
+                      http2.frame(http2.DATA, 0, 1, b"\0" + struct.pack(">I", 200 * MiB) + b"x" * 1000))
+            sockets.append(s)
+        wait_until("the calls to be open", lambda: d.metrics()["cuzk_rpc_calls"] >= 40)
+        begin = time.monotonic()
+        with Client(d.target()) as c:
+            for i in range(3):
+                text = "behind slow ones %d" % i
+                assert c("Prove", submit=d.null(text), timeout=60 * SLOW).result.proof == null_proof(text.encode())
+        print("3 calls took %.1f s" % (time.monotonic() - begin))
+        assert time.monotonic() - begin < 45 * SLOW
         for s in sockets:
             s.close()
         assert healthy(d) < 5 * SLOW
