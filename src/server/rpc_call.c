@@ -372,13 +372,9 @@ static void on_sent(void *owner, bool ok)
     cuzk_call_unref(call);
 }
 
-void cuzk_call_too_slow(cuzk_call *call)
-{
-    cuzk_call_fail(call, GRPC_STATUS_DEADLINE_EXCEEDED,
-                   "the message did not arrive in the time that it may take while others wait");
-}
-
-void cuzk_call_displace(cuzk_call *call)
+/* End a call at once: not by an answer, which lasts until the client reads, while the place that
+ * the call has is wanted now. text: a literal. */
+static void break_off(cuzk_call *call, grpc_status_code code, const char *text)
 {
     pthread_mutex_lock(&call->lock);
     bool counts = !call->is_finished && !call->is_over;
@@ -388,12 +384,20 @@ void cuzk_call_displace(cuzk_call *call)
         pthread_mutex_lock(&call->rpc->lock);
         call->rpc->calls_failed++;
         pthread_mutex_unlock(&call->rpc->lock);
-        /* not by an answer, which lasts until the client reads: the place is wanted now */
-        grpc_call_cancel_with_status(call->call, GRPC_STATUS_RESOURCE_EXHAUSTED,
-                                     "as many calls are open as may be, and the message of this "
-                                     "one did not come",
-                                     NULL);
+        grpc_call_cancel_with_status(call->call, code, text, NULL);
     }
+}
+
+void cuzk_call_too_slow(cuzk_call *call)
+{
+    break_off(call, GRPC_STATUS_DEADLINE_EXCEEDED,
+              "the message did not arrive in the time that it may take while others wait");
+}
+
+void cuzk_call_displace(cuzk_call *call)
+{
+    break_off(call, GRPC_STATUS_RESOURCE_EXHAUSTED,
+              "as many calls are open as may be, and the message of this one did not come");
 }
 
 void cuzk_call_cut(cuzk_call *call, uint64_t patience_ns)

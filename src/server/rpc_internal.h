@@ -155,6 +155,7 @@ struct cuzk_rpc {
     pthread_cond_t ticks;   /* the ticker shall end */
     cuzk_call *calls;       /* accepted ones */
     unsigned n_calls;
+    bool was_crowded;    /* memory of many calls is to be given back */
     bool was_full;       /* a call came beyond max_calls since the last tick */
     bool is_refusing;    /* drained: no handler runs any more */
     unsigned n_handling; /* handlers under way */

@@ -16,6 +16,7 @@ enum {
     TICK_MS = 100,
     LOOKAHEAD_BYTES = 32 << 10, /* of a stream that nobody reads yet */
     SMALL_RECEIVES = 64,
+    FEW_CALLS = 100,
     SMALL_MESSAGE = 1 << 20,
     QUOTA_BASE = 1 << 30,
     UNREAD_MAX = 64 << 20, /* bytes of answers that wait for their clients, before it is hurried */
@@ -240,6 +241,12 @@ static void clear_line(cuzk_rpc *rpc)
     pthread_mutex_lock(&rpc->lock);
     bool was_full = rpc->was_full;
     rpc->was_full = false;
+    /* what thousands of calls took is freed when they are gone, without a message that tells */
+    rpc->was_crowded |= rpc->n_calls > rpc->options.max_calls / 2;
+    if (rpc->was_crowded && rpc->n_calls < FEW_CALLS) {
+        rpc->was_crowded = false;
+        atomic_store_explicit(&rpc->wants_trim, true, memory_order_relaxed);
+    }
     pthread_mutex_unlock(&rpc->lock);
     while (was_full && cuzk_rpc_make_room(rpc, false)) {
     }

@@ -159,14 +159,14 @@ def healthy(d, n=20):
     return time.monotonic() - begin
 
 
-def is_served(d):
+def served(d):
+    """The time of a few calls; None: they are refused, since too many are open."""
     try:
         with Client(d.target()) as c:
             c("GetStatus", timeout=10 * SLOW)
-            return bool(c("Prove", submit=d.null("served"), timeout=10 * SLOW).result.proof)
+        return healthy(d, 5)
     except grpc.RpcError as e:
         assert e.code() == grpc.StatusCode.RESOURCE_EXHAUSTED, e
-        return False
 
 
 def test_http2_abuse(cuzk):
@@ -215,24 +215,24 @@ def test_http2_abuse(cuzk):
                     except OSError:
                         pass  # it was thrown out, or nobody reads any more: as it should be
                     open_ones.append(s)
-                if name == "streams":  # as many calls as may be open: others are refused until these were silent for a while
-                    wait_until("place for others", lambda: is_served(d))
-                took = healthy(d, 5)
+                # silent calls make place for others after a while
+                took = wait_until("others to be served after " + name, lambda: served(d))
                 assert took < 5 * SLOW, "after %s others wait %.1f s" % (name, took)
                 assert d.process.poll() is None, "%s ends the daemon" % name
                 grown = d.resident_bytes() - base
-                assert grown < 600 * MiB * BOUND, "%s: %d MiB more" % (name, grown // MiB)
+                assert grown < 1000 * MiB * BOUND, "%s: %d MiB more" % (name, grown // MiB)  # 20,000 calls of 30 KB, and what ends
             for s in open_ones:
                 s.close()
-            healthy(d)
             wait_until("the calls to be gone", lambda: d.metrics()["cuzk_rpc_calls"] < 5)
+            healthy(d)
         attack()
         attack()
         twice = d.resident_bytes()
         attack()
         print("resident %d MiB, %d after attacks, %d after more of them" %
               (base // MiB, twice // MiB, d.resident_bytes() // MiB))
-        assert d.resident_bytes() - twice < 100 * MiB * BOUND  # what is left is what the allocator keeps
+        # what is left is what the allocator keeps
+        wait_until("memory to go back", lambda: d.resident_bytes() - twice < 100 * MiB * BOUND)
 
 
 def test_slow_readers(cuzk):
