@@ -57,8 +57,9 @@ print("\n".join(sorted(targets)))' "build/$preset")
     fi
     ninja -C "build/$preset" -j "$jobs" "${targets[@]}" >"build/build-$preset.log" ||
         { tail -40 "build/build-$preset.log"; return 1; }
+    # twice as many tests as processors: those of the daemon wait more than they work
     # shellcheck disable=SC2086
-    ctest --preset "$preset" -j "$jobs" --no-tests=error $label ${exclude:+-E "$exclude"} |
+    ctest --preset "$preset" -j $((2 * jobs)) --no-tests=error $label ${exclude:+-E "$exclude"} |
         tee "build/test-$preset.log"
     # the outputs of the tests themselves
     cat "build/$preset/Testing/Temporary/LastTest.log" >>"build/test-$preset.log"
