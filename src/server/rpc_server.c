@@ -235,7 +235,8 @@ bool cuzk_rpc_make_room(cuzk_rpc *rpc, bool of_payloads)
 }
 
 /* When there were more calls than may be, end all small ones that have been silent or behind silent
- * ones for a second: the line would take minutes to pass, and nobody in it would be served. */
+ * ones for a second: the line would take minutes to pass, and nobody in it would be served. When
+ * the service ends, large ones too: it would wait for them until its limit. */
 static void clear_line(cuzk_rpc *rpc)
 {
     pthread_mutex_lock(&rpc->lock);
@@ -248,7 +249,8 @@ static void clear_line(cuzk_rpc *rpc)
         atomic_store_explicit(&rpc->wants_trim, true, memory_order_relaxed);
     }
     pthread_mutex_unlock(&rpc->lock);
-    while (was_full && cuzk_rpc_make_room(rpc, false)) {
+    bool stops = atomic_load_explicit(&rpc->is_stopping, memory_order_acquire);
+    while ((was_full || stops) && cuzk_rpc_make_room(rpc, stops)) {
     }
 }
 

@@ -122,7 +122,7 @@ def test_large_messages(cuzk):
                     c("Prove", submit=d.null(b"\0" + noise * 300), timeout=120)
                     raise AssertionError("300 MiB are taken")
                 except grpc.RpcError as e:
-                    assert e.code() == grpc.StatusCode.RESOURCE_EXHAUSTED, e
+                    assert e.code() in (grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.DEADLINE_EXCEEDED), e
                     assert "268435456" in e.details().replace(",", "") or "256" in e.details(), e.details()
         r = d.prove(d.null(b"small"))
         assert r.status == COMPLETED
@@ -160,13 +160,13 @@ def healthy(d, n=20):
 
 
 def served(d):
-    """The time of a few calls; None: they are refused, since too many are open."""
+    """The time of a few calls; None: they are refused or not heard, since too many are open."""
     try:
         with Client(d.target()) as c:
-            c("GetStatus", timeout=10 * SLOW)
+            c("GetStatus", timeout=2 * SLOW)
         return healthy(d, 5)
     except grpc.RpcError as e:
-        assert e.code() == grpc.StatusCode.RESOURCE_EXHAUSTED, e
+        assert e.code() in (grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.DEADLINE_EXCEEDED), e
 
 
 def test_http2_abuse(cuzk):
@@ -177,6 +177,7 @@ def test_http2_abuse(cuzk):
         h = http2
         hello = h.PREFACE + h.settings()
         long = h.header(b"x-long", b"a" * 16000)
+        n_streams = 10000 if NIGHTLY else 1000  # three times this: more calls than there is room for, or fewer
         attacks = {
             "noise": os.urandom(100000),
             "http 1": b"GET /status HTTP/1.1\r\nHost: x\r\n\r\n" * 100,
@@ -189,7 +190,7 @@ def test_http2_abuse(cuzk):
                 h.frame(h.RST_STREAM, 0, s, b"\0\0\0\x08") for s in range(1, 20001, 2)),
             "streams": hello + b"".join(
                 h.frame(h.HEADERS, h.END_HEADERS, s, h.call_headers(b"/cuzk.v1.ProvingEngine/AwaitProof"))
-                for s in range(1, 20001, 2)),
+                for s in range(1, 2 * n_streams, 2)),
             "continuations": hello + h.frame(h.HEADERS, 0, 1, h.call_headers(b"/x")) +
                              h.frame(h.CONTINUATION, 0, 1, long) * 2000,
             "long headers": hello + b"".join(h.frame(h.HEADERS, h.END_HEADERS, s, h.call_headers(b"/x") + long)
@@ -233,6 +234,10 @@ def test_http2_abuse(cuzk):
               (base // MiB, twice // MiB, d.resident_bytes() // MiB))
         # what is left is what the allocator keeps
         wait_until("memory to go back", lambda: d.resident_bytes() - twice < 100 * MiB * BOUND)
+        silent = [h.connect(d.target()) for _ in range(3)]
+        for s in silent:
+            s.sendall(attacks["streams"])
+        # they stay: the daemon ends all the same
 
 
 def test_slow_readers(cuzk):
