@@ -427,8 +427,10 @@ static void test_keep_later(void **state)
     assert_int_equal(keep(&t, "null-a", &err), CUZK_OK);
     test_expect_state(&unit, CUZK_JOB_FAILED, CUZK_E_MEMORY);
     expect_no_room(unit.result_error, "35971520");
+    test_call_clear(&unit);
     test_expect_state(&load, CUZK_JOB_FAILED, CUZK_E_MEMORY);
     expect_no_room(load.result_error, "32505856");
+    test_call_clear(&load);
     test_gate_open(&t, g);
     test_expect_completed(&holds, "circuit=null-a holds", 1);
     test_wait_reserved(&t, 40 * MIB);
