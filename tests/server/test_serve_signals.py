@@ -19,6 +19,8 @@ def test_idle_with_open_calls(cuzk):
         d.c("SubmitProof", d.null("prove_us=60000000", "long"))
         wait_until("it to run", lambda: running(d, "prove_us=60000000"))
         calls = [d.c.start("AwaitProof", job_id="long") for _ in range(20)]
+        # one that crosses gRPC's farewell would be CANCELLED
+        wait_until("all calls to be there", lambda: d.metrics()["cuzk_rpc_calls"] >= 20)
         begin = time.monotonic()
         d.process.send_signal(signal.SIGTERM)
         codes = {c.code() for c in calls}  # waits for each
