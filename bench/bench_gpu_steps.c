@@ -108,13 +108,13 @@ static void bench_transforms(const cuzk_curve *curve, unsigned lg_max)
     lg_max = lg_max >= curve->two_adicity ? curve->two_adicity - 1 : lg_max;
     size_t n_bytes = (size_t)32 << lg_max;
     uint64_t *values = random_elements(curve, (size_t)1 << lg_max);
-    CUdeviceptr factors = device_bytes(NULL, cuzk_transformer_bytes(lg_max));
+    CUdeviceptr factors = device_bytes(NULL, cuzk_transformer_bytes(lg_max, lg_max));
     transform_run r = {.t = &t};
     r.a = device_bytes(values, n_bytes);
     r.b = device_bytes(values, n_bytes);
     r.c = device_bytes(NULL, n_bytes);
     must(cuzk_transformer_open(&t, device.api, curve, curve->id == CUZK_CURVE_BN254 ? 5 : 7, lg_max,
-                               factors, NULL, &error),
+                               lg_max, factors, NULL, &error),
          &error);
     int cycles = curve->id == CUZK_CURVE_BN254 ? 428 : 372; /* of a factor multiplication */
     for (unsigned lg_n = lg_max % 3 + 18; lg_n <= lg_max; lg_n += 3) {

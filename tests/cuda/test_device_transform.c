@@ -8,14 +8,19 @@ static const cuzk_curve *curve;
 static cuzk_transformer transformer;
 static CUdeviceptr factors;
 
-static void open_transformer(cuzk_curve_id id, unsigned generator, unsigned lg_max)
+static void open_short(cuzk_curve_id id, unsigned generator, unsigned lg_max, unsigned lg_factors)
 {
     cuzk_error error = {0};
     curve = cuzk_curve_get(id);
-    factors = device_bytes(NULL, cuzk_transformer_bytes(lg_max));
-    must(cuzk_transformer_open(&transformer, device.api, curve, generator, lg_max, factors, NULL,
-                               &error),
+    factors = device_bytes(NULL, cuzk_transformer_bytes(lg_max, lg_factors));
+    must(cuzk_transformer_open(&transformer, device.api, curve, generator, lg_max, lg_factors,
+                               factors, NULL, &error),
          &error);
+}
+
+static void open_transformer(cuzk_curve_id id, unsigned generator, unsigned lg_max)
+{
+    open_short(id, generator, lg_max, lg_max);
 }
 
 static void close_transformer(void)
@@ -195,14 +200,47 @@ static void test_passes(void **state)
     close_transformer();
 }
 
+/* Tables that end before the domain does, in every pass and by one entry bit or many. */
+static void test_short_tables(void **state)
+{
+    (void)state;
+    const struct {
+        cuzk_curve_id id;
+        unsigned generator, lg_max, lg_factors, from;
+    } cases[] = {{CUZK_CURVE_BLS12_381, 7, 10, 3, 0},
+                 {CUZK_CURVE_BN254, 5, 10, 9, 8},
+                 {CUZK_CURVE_BN254, 5, 11, 7, 11}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        open_short(cases[i].id, cases[i].generator, cases[i].lg_max, cases[i].lg_factors);
+        check_sizes(cases[i].generator, cases[i].from, cases[i].lg_max);
+        transformer.layers_max = 3;
+        check_sizes(cases[i].generator, cases[i].lg_max, cases[i].lg_max);
+        close_transformer();
+    }
+    if (!device_test_is_small()) {
+        open_short(CUZK_CURVE_BLS12_381, 7, 20, 12);
+        check_sizes(7, 18, 20);
+        close_transformer();
+    }
+    /* 64 bytes an entry; the second table has one for each turn of the upper bits */
+    assert_int_equal(cuzk_transformer_bytes(27, 27), 64 * (((size_t)1 << 27) + 1));
+    assert_int_equal(cuzk_transformer_bytes(27, 23), 64 * (((size_t)1 << 23) + 1 + 16 + 1));
+}
+
 static void test_refused(void **state)
 {
     (void)state;
     cuzk_error error = {0};
     cuzk_transformer t;
     curve = cuzk_curve_get(CUZK_CURVE_BN254);
-    assert_int_equal(cuzk_transformer_open(&t, device.api, curve, 5, 29, 0, NULL, &error),
+    assert_int_equal(cuzk_transformer_open(&t, device.api, curve, 5, 29, 29, 0, NULL, &error),
                      CUZK_E_UNSUPPORTED);
+    error = (cuzk_error){0};
+    assert_int_equal(cuzk_transformer_open(&t, device.api, curve, 5, 9, 2, 0, NULL, &error),
+                     CUZK_E_ARGUMENT);
+    error = (cuzk_error){0};
+    assert_int_equal(cuzk_transformer_open(&t, device.api, curve, 5, 9, 10, 0, NULL, &error),
+                     CUZK_E_ARGUMENT);
     open_transformer(CUZK_CURVE_BN254, 5, 4);
     CUdeviceptr d = device_bytes(NULL, 32 << 5);
     error = (cuzk_error){0};
@@ -224,6 +262,7 @@ int main(void)
     cuda_test_begin();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bn254), cmocka_unit_test(test_bls12_381),
-        cmocka_unit_test(test_passes), cmocka_unit_test(test_refused)};
+        cmocka_unit_test(test_passes), cmocka_unit_test(test_short_tables),
+        cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ static void plan_residents(cuzk_device_prover *d)
             d->at.support_rank[i] = cuzk_arena_plan(a, CUZK_ARENA_CIRCUIT, 4 * words);
         }
     }
-    d->at.factors = cuzk_arena_plan(a, CUZK_ARENA_TABLES, cuzk_transformer_bytes(p->lg_n));
+    d->at.factors = cuzk_arena_plan(a, CUZK_ARENA_TABLES, cuzk_transformer_bytes(p->lg_n, p->lg_n));
 }
 
 static void plan_witness(cuzk_device_prover *d)
@@ -259,7 +259,7 @@ static cuzk_status open_all(cuzk_device_prover *d, const cuzk_device_prover_para
     d->has_rows = true;
     plan_witness(d);
     CUZK_TRY(plan_and_reserve(d, params, err));
-    CUZK_TRY(cuzk_transformer_open(&d->transformer, d->api, p->curve, generator, p->lg_n,
+    CUZK_TRY(cuzk_transformer_open(&d->transformer, d->api, p->curve, generator, p->lg_n, p->lg_n,
                                    address(d, d->at.factors), NULL, err));
     d->has_transformer = true;
     return upload_key(d, params, err);
@@ -461,8 +461,8 @@ uint64_t cuzk_device_prover_bytes(const cuzk_proving_counts *counts, uint64_t n_
     uint64_t circuit = 2 * n * (4 + TERMS * (counts->is_zkey ? 36 : 8)) + 3 * counts->n_vars / 4;
     uint64_t witness = 5 * (uint64_t)counts->n_vars / 16 + 32 * (uint64_t)counts->n_field;
     return n_g1 * g[CUZK_G1].affine_bytes + n_g2 * g[CUZK_G2].affine_bytes +
-           cuzk_transformer_bytes(counts->lg_n) + circuit + witness + larger(of_h, of_queries) +
-           SLACK;
+           cuzk_transformer_bytes(counts->lg_n, counts->lg_n) + circuit + witness +
+           larger(of_h, of_queries) + SLACK;
 }
 
 const cuzk_prove_device *cuzk_device_prover_get(const cuzk_device_prover *prover)

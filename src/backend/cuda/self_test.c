@@ -115,9 +115,9 @@ static cuzk_status check_transform(const cuzk_cuda_device *d, const cuzk_curve *
 {
     cuzk_transformer t;
     CUdeviceptr at = 0;
-    CUZK_TRY(reserve(d, &at, VALUES_BYTES + cuzk_transformer_bytes(LG_VALUES), err));
-    cuzk_status status =
-        cuzk_transformer_open(&t, d->api, curve, 5, LG_VALUES, at + VALUES_BYTES, NULL, err);
+    CUZK_TRY(reserve(d, &at, VALUES_BYTES + cuzk_transformer_bytes(LG_VALUES, LG_VALUES), err));
+    cuzk_status status = cuzk_transformer_open(&t, d->api, curve, 5, LG_VALUES, LG_VALUES,
+                                               at + VALUES_BYTES, NULL, err);
     if (status == CUZK_OK) {
         status = check_values(d, &t, at, err);
         cuzk_transformer_close(&t);

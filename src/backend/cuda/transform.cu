@@ -144,15 +144,15 @@ static __device__ __forceinline__ void store(const cuzk_transform_args &a, fr *v
     }
 }
 
-static __device__ __forceinline__ void read_factor(fr_factor *f, const cuzk_transform_args &a,
-                                                   uint32_t entry)
+static __device__ __forceinline__ void read_factor(fr_factor *f, const void *table, uint32_t entry)
 {
-    cuzk_read_words((uint64_t *)f, (const fr_factor *)a.factors + entry, 2 * FR_LIMBS);
+    cuzk_read_words((uint64_t *)f, (const fr_factor *)table + entry, 2 * FR_LIMBS);
 }
 
 /* Four butterflies over register bit T: the splits of one layer. index: of the thread's position
- * with register bits zero. */
-template <int T, bool INVERSE>
+ * with register bits zero. SHORT: the table has only the entries below 2^lg_factors; the others are
+ * products of one of them and one of the second table. */
+template <int T, bool INVERSE, bool SHORT>
 static __device__ __forceinline__ void split(const cuzk_transform_args &a, const window &w, fr *v,
                                              uint32_t index)
 {
@@ -160,6 +160,7 @@ static __device__ __forceinline__ void split(const cuzk_transform_args &a, const
         return;
     }
     uint32_t layer = w.lg_blocks + (uint32_t)(w.top - T);
+    bool has_second = SHORT && layer + a.is_shifted > a.lg_factors;
 #pragma unroll
     for (uint32_t high = 0; high < (4u >> T); high++) {
         /* the register bits above T are the lowest of the block's number; columns that do not exist
@@ -169,8 +170,13 @@ static __device__ __forceinline__ void split(const cuzk_transform_args &a, const
         if (INVERSE) {
             entry = entry == 0 ? a.minus_one : entry ^ (0x7fffffffu >> __clz((int)entry));
         }
-        fr_factor f;
-        read_factor(&f, a, entry);
+        bool is_minus_one = SHORT && entry == a.minus_one; /* it stands behind the first table */
+        uint32_t first = is_minus_one ? 1u << a.lg_factors : entry & low_bits(a.lg_factors);
+        fr_factor f, second;
+        read_factor(&f, a.factors, SHORT ? first : entry);
+        if (has_second) {
+            read_factor(&second, a.second, is_minus_one ? 0 : entry >> a.lg_factors);
+        }
 #pragma unroll
         for (uint32_t low = 0; low < (1u << T); low++) {
             fr *p = &v[high << (T + 1) | low], *q = p + (1 << T);
@@ -179,8 +185,14 @@ static __device__ __forceinline__ void split(const cuzk_transform_args &a, const
                 fr_sub_loose(&t, q, p);
                 fr_add_loose(p, p, q);
                 fr_mul_factor(q, &t, &f);
+                if (has_second) {
+                    fr_mul_factor(q, q, &second);
+                }
             } else {
                 fr_mul_factor(&t, q, &f);
+                if (has_second) {
+                    fr_mul_factor(&t, &t, &second);
+                }
                 fr_sub_loose(q, p, &t);
                 fr_add_loose(p, p, &t);
             }
@@ -199,9 +211,10 @@ static __device__ __forceinline__ uint32_t memory_base(const cuzk_transform_args
     return bits_below(a) == 0 && base < 5 ? 5 : base;
 }
 
-CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2) transform_forward(cuzk_transform_args a)
+template <bool SHORT>
+static __device__ __forceinline__ void run_forward(const cuzk_transform_args &a,
+                                                   half_element *shared)
 {
-    __shared__ half_element shared[HALVES];
     fr v[HELD];
     uint32_t base = memory_base(a, window_of(a, 0).base);
     load(a, v, base);
@@ -213,9 +226,9 @@ CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2) transform_forward(cuzk_tr
             base = w.base;
         }
         uint32_t index = index_of(a, position_of(base, 0));
-        split<2, false>(a, w, v, index);
-        split<1, false>(a, w, v, index);
-        split<0, false>(a, w, v, index);
+        split<2, false, SHORT>(a, w, v, index);
+        split<1, false, SHORT>(a, w, v, index);
+        split<0, false, SHORT>(a, w, v, index);
     }
     uint32_t to = memory_base(a, base);
     if (to != base) {
@@ -224,9 +237,10 @@ CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2) transform_forward(cuzk_tr
     store(a, v, to);
 }
 
-CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2) transform_inverse(cuzk_transform_args a)
+template <bool SHORT>
+static __device__ __forceinline__ void run_inverse(const cuzk_transform_args &a,
+                                                   half_element *shared)
 {
-    __shared__ half_element shared[HALVES];
     fr v[HELD];
     int number = window_count(a) - 1;
     uint32_t base = memory_base(a, number < 0 ? 0 : window_of(a, number).base);
@@ -239,15 +253,41 @@ CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2) transform_inverse(cuzk_tr
             base = w.base;
         }
         uint32_t index = index_of(a, position_of(base, 0));
-        split<0, true>(a, w, v, index);
-        split<1, true>(a, w, v, index);
-        split<2, true>(a, w, v, index);
+        split<0, true, SHORT>(a, w, v, index);
+        split<1, true, SHORT>(a, w, v, index);
+        split<2, true, SHORT>(a, w, v, index);
     }
     uint32_t to = memory_base(a, base);
     if (to != base) {
         exchange(v, shared, base, to);
     }
     store(a, v, to);
+}
+
+CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2) transform_forward(cuzk_transform_args a)
+{
+    __shared__ half_element shared[HALVES];
+    run_forward<false>(a, shared);
+}
+
+CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2) transform_inverse(cuzk_transform_args a)
+{
+    __shared__ half_element shared[HALVES];
+    run_inverse<false>(a, shared);
+}
+
+CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2)
+    transform_forward_short(cuzk_transform_args a)
+{
+    __shared__ half_element shared[HALVES];
+    run_forward<true>(a, shared);
+}
+
+CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2)
+    transform_inverse_short(cuzk_transform_args a)
+{
+    __shared__ half_element shared[HALVES];
+    run_inverse<true>(a, shared);
 }
 
 CUZK_KERNEL __launch_bounds__(CUZK_POINTWISE_BLOCK) transform_factors(cuzk_factors_args a)

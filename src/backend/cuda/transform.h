@@ -10,6 +10,10 @@
  * by layer; the inverse of entry k > 0 is minus entry k with the bits below its highest one
  * flipped.
  *
+ * Where memory is short the table ends at 2^lg_factors: turns of bits add up, so entry k is the
+ * product of entry k mod 2^lg_factors and of entry ⌊k/2^lg_factors⌋ of a second, tiny table of the
+ * roots that belong to the upper bits. Only the last layers take the second multiplication.
+ *
  * A pass does up to nine layers in one trip through memory: a block of 256 threads takes 2048
  * elements, eight a thread, and splits them three layers at a time in registers, with exchanges
  * through shared memory between. */
@@ -27,11 +31,11 @@ enum {
     CUZK_POINTWISE_BLOCK = 256
 };
 
-/* The argument of transform_forward and transform_inverse: one pass. Device addresses, 16-byte
- * aligned. */
+/* The argument of transform_forward, transform_inverse and their _short forms: one pass. Device
+ * addresses, 16-byte aligned. */
 typedef struct {
     void *values;        /* 2^lg_n elements, reduced; in place */
-    const void *factors; /* fr_factor of the table; entry minus_one is -1 */
+    const void *factors; /* fr_factor of the table; -1 behind its entries */
     uint64_t scale[8];   /* a factor for every result, where is_scaled is not 0 */
     uint32_t is_scaled;
     uint32_t lg_n;
@@ -40,7 +44,10 @@ typedef struct {
      * thread that are not all of one row must be of one block. */
     uint32_t first_layer, n_layers;
     uint32_t is_shifted; /* modulo X^n + 1 instead of X^n - 1 */
-    uint32_t minus_one;
+    uint32_t minus_one;  /* the number that stands for -1: more than those of all entries */
+    uint32_t lg_factors; /* of the _short kernels: entries of the table, -1 behind them … */
+    uint32_t unused;
+    const void *second; /* … and the second table, 2^(lg_n - lg_factors) fr_factor */
 } cuzk_transform_args;
 
 /* The argument of transform_factors: entries 8·t … 8·t + 7 for thread t. */

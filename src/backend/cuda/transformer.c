@@ -11,20 +11,31 @@ static void *address(CUdeviceptr p)
     return (void *)(uintptr_t)p;
 }
 
-size_t cuzk_transformer_bytes(unsigned lg_max)
+/* Entries of a table, which is made eight at a time, and -1 behind them. */
+static uint32_t table_entries(unsigned lg_n)
 {
-    size_t n = (size_t)1 << (lg_max < 3 ? 3 : lg_max);
-    return CUZK_TRANSFORM_FACTOR_BYTES * (n + 1);
+    return 1u << (lg_n < 3 ? 3 : lg_n);
+}
+
+static size_t table_bytes(unsigned lg_n)
+{
+    return CUZK_TRANSFORM_FACTOR_BYTES * ((size_t)table_entries(lg_n) + 1);
+}
+
+size_t cuzk_transformer_bytes(unsigned lg_max, unsigned lg_factors)
+{
+    return table_bytes(lg_factors) + (lg_factors < lg_max ? table_bytes(lg_max - lg_factors) : 0);
 }
 
 static cuzk_status find_kernels(cuzk_transformer *t, cuzk_error *err)
 {
+    bool is_short = t->lg_factors < t->lg_max;
     const struct {
         CUfunction *function;
         const char *name;
     } kernels[] = {
-        {&t->forward, "transform_forward"},
-        {&t->inverse, "transform_inverse"},
+        {&t->forward, is_short ? "transform_forward_short" : "transform_forward"},
+        {&t->inverse, is_short ? "transform_inverse_short" : "transform_inverse"},
         {&t->make_factors, "transform_factors"},
         {&t->multiply, "fr_multiply"},
         {&t->multiply_subtract, "fr_multiply_subtract"},
@@ -47,43 +58,60 @@ static cuzk_status launch(const cuzk_transformer *t, CUfunction kernel, unsigned
     return CUZK_OK;
 }
 
-static cuzk_status fill_factors(cuzk_transformer *t, unsigned generator, CUstream stream,
-                                cuzk_error *err)
+/* Make the table at `to` whose entry 2^i is the root of order 2^(i+first+2). */
+static cuzk_status fill_table(const cuzk_transformer *t, CUdeviceptr to, unsigned lg_n,
+                              unsigned generator, unsigned first, CUstream stream, cuzk_error *err)
 {
-    cuzk_factors_args args = {.factors = address(t->factors), .n = t->n_factors};
-    /* entry 2^i is the root of order 2^(i+2); the last ones may not exist and are not used then */
+    cuzk_factors_args args = {.factors = address(to), .n = table_entries(lg_n)};
+    /* the last ones may not exist and are not used then */
     for (unsigned i = 0; i < CUZK_TRANSFORM_LG_MAX; i++) {
         cuzk_fr root = t->curve->fr_one;
-        if (i + 2 <= t->curve->two_adicity) {
-            t->curve->fr_root_of_unity(&root, generator, i + 2);
+        if (i + first + 2 <= t->curve->two_adicity) {
+            t->curve->fr_root_of_unity(&root, generator, i + first + 2);
         }
         memcpy(args.roots[i], root.l, sizeof(root.l));
     }
-    uint32_t n_threads = t->n_factors / 8;
+    uint32_t n_threads = args.n / 8;
     return launch(t, t->make_factors, (n_threads + CUZK_POINTWISE_BLOCK - 1) / CUZK_POINTWISE_BLOCK,
                   CUZK_POINTWISE_BLOCK, &args, stream, err);
 }
 
+static cuzk_status fill_tables(cuzk_transformer *t, unsigned generator, CUstream stream,
+                               cuzk_error *err)
+{
+    CUZK_TRY(fill_table(t, t->factors, t->lg_factors, generator, 0, stream, err));
+    if (t->lg_factors == t->lg_max) {
+        return CUZK_OK;
+    }
+    t->second = t->factors + table_bytes(t->lg_factors);
+    return fill_table(t, t->second, t->lg_max - t->lg_factors, generator, t->lg_factors, stream,
+                      err);
+}
+
 cuzk_status cuzk_transformer_open(cuzk_transformer *out, const cuzk_cuda_api *api,
                                   const cuzk_curve *curve, unsigned generator, unsigned lg_max,
-                                  CUdeviceptr factors, CUstream stream, cuzk_error *err)
+                                  unsigned lg_factors, CUdeviceptr factors, CUstream stream,
+                                  cuzk_error *err)
 {
     unsigned most =
         curve->two_adicity < CUZK_TRANSFORM_LG_MAX ? curve->two_adicity : CUZK_TRANSFORM_LG_MAX;
     CUZK_FAIL_IF(lg_max > most, err, CUZK_E_UNSUPPORTED,
                  "preparing transforms of 2^%u points on %s: the largest are 2^%u", lg_max,
                  curve->name, most);
+    CUZK_FAIL_IF(lg_factors > lg_max || (lg_factors < lg_max && lg_factors < 3), err,
+                 CUZK_E_ARGUMENT, "preparing transforms of 2^%u points: a table of 2^%u factors",
+                 lg_max, lg_factors);
     cuzk_transformer t = {.api = api,
                           .curve = curve,
                           .lg_max = lg_max,
                           .layers_max = CUZK_TRANSFORM_LAYERS_MAX,
-                          .factors = factors,
-                          .n_factors = 1u << (lg_max < 3 ? 3 : lg_max)};
+                          .lg_factors = lg_factors,
+                          .factors = factors};
     const unsigned char *image = curve->id == CUZK_CURVE_BN254 ? CUZK_IMAGE(transform, bn254)
                                                                : CUZK_IMAGE(transform, bls12_381);
     CUZK_CUDA_TRY(api, err, cuModuleLoadData, (&t.module, image));
     cuzk_status status = find_kernels(&t, err);
-    status = status != CUZK_OK ? status : fill_factors(&t, generator, stream, err);
+    status = status != CUZK_OK ? status : fill_tables(&t, generator, stream, err);
     if (status != CUZK_OK) {
         cuzk_transformer_close(&t);
         return status;
@@ -139,16 +167,25 @@ static cuzk_status run_pass(const cuzk_transformer *t, CUfunction kernel, cuzk_t
     return launch(t, kernel, 1u << lg_blocks, CUZK_TRANSFORM_BLOCK, args, stream, err);
 }
 
+/* In a whole table -1 stands at 2^lg_max, in a short one it is asked for by that number. */
+static cuzk_transform_args pass_args(const cuzk_transformer *t, cuzk_transform_kind kind,
+                                     unsigned lg_n, CUdeviceptr values)
+{
+    return (cuzk_transform_args){.values = address(values),
+                                 .factors = address(t->factors),
+                                 .lg_n = lg_n,
+                                 .is_shifted = kind == CUZK_TRANSFORM_SHIFTED,
+                                 .minus_one = table_entries(t->lg_max),
+                                 .lg_factors = t->lg_factors,
+                                 .second = address(t->second)};
+}
+
 cuzk_status cuzk_transform_forward(const cuzk_transformer *t, cuzk_transform_kind kind,
                                    unsigned lg_n, CUdeviceptr values, CUstream stream,
                                    cuzk_error *err)
 {
     CUZK_TRY(check_size(t, kind, lg_n, err));
-    cuzk_transform_args args = {.values = address(values),
-                                .factors = address(t->factors),
-                                .lg_n = lg_n,
-                                .is_shifted = kind == CUZK_TRANSFORM_SHIFTED,
-                                .minus_one = t->n_factors};
+    cuzk_transform_args args = pass_args(t, kind, lg_n, values);
     for (unsigned pass = 0; pass < pass_count(t, lg_n); pass++) {
         CUZK_TRY(run_pass(t, t->forward, &args, pass, stream, err));
     }
@@ -183,11 +220,7 @@ cuzk_status cuzk_transform_inverse(const cuzk_transformer *t, cuzk_transform_kin
                                    CUstream stream, cuzk_error *err)
 {
     CUZK_TRY(check_size(t, kind, lg_n, err));
-    cuzk_transform_args args = {.values = address(values),
-                                .factors = address(t->factors),
-                                .lg_n = lg_n,
-                                .is_shifted = kind == CUZK_TRANSFORM_SHIFTED,
-                                .minus_one = t->n_factors};
+    cuzk_transform_args args = pass_args(t, kind, lg_n, values);
     for (unsigned pass = pass_count(t, lg_n); pass-- > 0;) {
         if (pass == 0 && scale != NULL) {
             args.is_scaled = 1;

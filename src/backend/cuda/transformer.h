@@ -15,25 +15,28 @@ typedef struct {
     const cuzk_curve *curve;
     unsigned lg_max;     /* largest transform */
     unsigned layers_max; /* of a pass: CUZK_TRANSFORM_LAYERS_MAX; tests take 3 or 6 */
-    CUdeviceptr factors;
-    uint32_t n_factors;
+    unsigned lg_factors; /* entries of the table; below lg_max it is a short one */
+    CUdeviceptr factors, second;
     CUmodule module;
     CUfunction forward, inverse, make_factors, multiply, multiply_subtract, subtract, permute;
 } cuzk_transformer;
 
-/** Bytes of the factor table for transforms up to 2^lg_max: 64 an element. */
-size_t cuzk_transformer_bytes(unsigned lg_max);
+/** Bytes of the factor tables for transforms up to 2^lg_max: 64 an element of a whole table
+ *  (lg_factors = lg_max), which is fastest. A short one of 2^lg_factors entries costs a second
+ *  multiplication in each layer beyond them. Pure. */
+size_t cuzk_transformer_bytes(unsigned lg_max, unsigned lg_factors);
 
 /** Load the kernels into the current context and start making the table on a stream.
  *
  *  generator: the g of cuzk_curve.fr_root_of_unity. The root w of a transform of 2^lg is that root;
  *  it is the square of the one of 2^(lg+1). lg_max: transforms modulo X^n - 1 up to 2^lg_max,
- * modulo X^n + 1 up to 2^lg_max or half the order of the largest root, whichever is less. factors:
- * cuzk_transformer_bytes(lg_max) bytes of device memory, 16-byte aligned, borrowed until close.
- * Errors: E_UNSUPPORTED (lg_max above 28 or the curve's two-adicity), E_DEVICE. */
+ * modulo X^n + 1 up to 2^lg_max or half the order of the largest root, whichever is less.
+ * lg_factors: lg_max, or less but at least 3. factors: cuzk_transformer_bytes(lg_max, lg_factors)
+ * bytes of device memory, 16-byte aligned, borrowed until close. Errors: E_UNSUPPORTED (lg_max
+ * above 28 or the curve's two-adicity), E_ARGUMENT (lg_factors), E_DEVICE. */
 cuzk_status cuzk_transformer_open(cuzk_transformer *out, const cuzk_cuda_api *api,
                                   const cuzk_curve *curve, unsigned generator, unsigned lg_max,
-                                  CUdeviceptr factors, CUstream stream,
+                                  unsigned lg_factors, CUdeviceptr factors, CUstream stream,
                                   cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Unload; nothing may be running. */

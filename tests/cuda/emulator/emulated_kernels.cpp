@@ -27,11 +27,16 @@ extern const simt_kernel CURVE_TABLE(field_check)[] = {SIMT_KERNEL(fr_check),
         SIMT_KERNEL(g##_add_inverse)
 extern const simt_kernel CURVE_TABLE(point_add)[] = {GROUP_KERNELS(g1), GROUP_KERNELS(g2), {}};
 
-extern const simt_kernel CURVE_TABLE(transform)[] = {
-    SIMT_KERNEL(transform_forward),    SIMT_KERNEL(transform_inverse),
-    SIMT_KERNEL(transform_factors),    SIMT_KERNEL(fr_multiply),
-    SIMT_KERNEL(fr_multiply_subtract), SIMT_KERNEL(fr_subtract),
-    SIMT_KERNEL(fr_permute),           {}};
+extern const simt_kernel CURVE_TABLE(transform)[] = {SIMT_KERNEL(transform_forward),
+                                                     SIMT_KERNEL(transform_inverse),
+                                                     SIMT_KERNEL(transform_forward_short),
+                                                     SIMT_KERNEL(transform_inverse_short),
+                                                     SIMT_KERNEL(transform_factors),
+                                                     SIMT_KERNEL(fr_multiply),
+                                                     SIMT_KERNEL(fr_multiply_subtract),
+                                                     SIMT_KERNEL(fr_subtract),
+                                                     SIMT_KERNEL(fr_permute),
+                                                     {}};
 
 extern const simt_kernel CURVE_TABLE(bucket)[] = {SIMT_KERNEL(bucket_digits),
                                                   SIMT_KERNEL(radix_count),
