@@ -191,8 +191,7 @@ bool cuzk_client_next(cuzk_client *client, cuzk_client_answer *answer, uint64_t 
         unpack(answer, client, c);
     } else {
         char *text = grpc_slice_to_c_string(c->details);
-        answer->is_unreachable =
-            cuzk_client_explain(&answer->error, client, c->method, c->code, text);
+        answer->reach = cuzk_client_explain(&answer->error, client, c->method, c->code, text);
         gpr_free(text);
     }
     if (c->previous != NULL) {
@@ -222,24 +221,17 @@ void cuzk_client_cancel(cuzk_client *client)
     }
 }
 
-cuzk_status cuzk_client_call(cuzk_client *client, ProtobufCMessage **message,
+cuzk_status cuzk_client_call(cuzk_client *client, cuzk_client_answer *answer,
                              cuzk_client_method method, const ProtobufCMessage *request,
-                             uint64_t timeout_ns, bool (*is_interrupted)(void), cuzk_error *err)
+                             uint64_t timeout_ns, bool (*is_interrupted)(void))
 {
     enum { EVERY_NS = 100000000 };
-    CUZK_TRY(cuzk_client_start(client, method, request, timeout_ns, NULL, err));
-    cuzk_client_answer answer;
-    while (!cuzk_client_next(client, &answer, EVERY_NS)) {
+    *answer = (cuzk_client_answer){.method = method};
+    CUZK_TRY(cuzk_client_start(client, method, request, timeout_ns, NULL, &answer->error));
+    while (!cuzk_client_next(client, answer, EVERY_NS)) {
         if (is_interrupted != NULL && is_interrupted()) {
             cuzk_client_cancel(client);
         }
     }
-    if (answer.error.status != CUZK_OK) {
-        if (err != NULL) {
-            *err = answer.error;
-        }
-        return answer.error.status;
-    }
-    *message = answer.message;
-    return CUZK_OK;
+    return answer->error.status;
 }

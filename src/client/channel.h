@@ -24,9 +24,9 @@ cuzk_status cuzk_client_make_channel(cuzk_client *client, const cuzk_client_opti
                                      cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Say in *error what gRPC's status of a call means, to whom it was made and in what state the
- *  connection is. code: not GRPC_STATUS_OK. text: of the daemon, or of gRPC. True: no connection
- *  could be made. */
-bool cuzk_client_explain(cuzk_error *error, cuzk_client *client, cuzk_client_method method,
-                         grpc_status_code code, const char *text);
+ *  connection is. code: not GRPC_STATUS_OK. text: of the daemon, or of gRPC. Returns who spoke. */
+cuzk_client_reach cuzk_client_explain(cuzk_error *error, cuzk_client *client,
+                                      cuzk_client_method method, grpc_status_code code,
+                                      const char *text);
 
 #endif

@@ -68,6 +68,15 @@ cuzk_status cuzk_client_start(cuzk_client *client, cuzk_client_method method,
                               const ProtobufCMessage *request, uint64_t timeout_ns, void *user,
                               cuzk_error *err) CUZK_WARN_UNUSED;
 
+/* Who spoke when a call ended. */
+typedef enum {
+    CUZK_REACH_DAEMON,  /* the daemon, or this side's limit: its word holds */
+    CUZK_REACH_LEAVING, /* the daemon, with UNAVAILABLE: it ends; the next one may know more */
+    CUZK_REACH_LOST,    /* nobody: the connection was lost, and whether the daemon had the request
+                           is not known */
+    CUZK_REACH_NONE     /* nobody: no connection could be made */
+} cuzk_client_reach;
+
 /* A finished call. */
 typedef struct {
     cuzk_client_method method;
@@ -76,8 +85,8 @@ typedef struct {
     cuzk_error error; /* status: E_UNAVAILABLE: nobody answers there, or the daemon takes no work;
                          E_DEADLINE; E_CANCELLED; E_FORMAT for INVALID_ARGUMENT, E_FILE for
                          FAILED_PRECONDITION and so on. The text names the address */
-    bool is_unreachable; /* E_UNAVAILABLE: no connection could be made */
-    uint64_t wall_ns;    /* from start to end */
+    cuzk_client_reach reach; /* all but the first: with E_UNAVAILABLE */
+    uint64_t wall_ns;        /* from start to end */
 } cuzk_client_answer;
 
 /** Wait for any call to end. False when none did within wait_ns, or when none is open. answer:
@@ -90,13 +99,12 @@ void cuzk_client_cancel(cuzk_client *client);
 
 /** One call from start to end; no other may be open.
  *
- *  message: returned; protobuf_c_message_free_unpacked(message, NULL). is_interrupted: asked every
- *  100 ms, true cancels the call; may be NULL. Errors: as answer.error; those of
- *  cuzk_client_start. */
-cuzk_status cuzk_client_call(cuzk_client *client, ProtobufCMessage **message,
+ *  answer: written in full, with the errors of cuzk_client_start too; cuzk_client_answer_clear.
+ *  is_interrupted: asked every 100 ms, true cancels the call; may be NULL. Returns
+ *  answer->error.status. */
+cuzk_status cuzk_client_call(cuzk_client *client, cuzk_client_answer *answer,
                              cuzk_client_method method, const ProtobufCMessage *request,
-                             uint64_t timeout_ns, bool (*is_interrupted)(void),
-                             cuzk_error *err) CUZK_WARN_UNUSED;
+                             uint64_t timeout_ns, bool (*is_interrupted)(void)) CUZK_WARN_UNUSED;
 
 /** What gRPC is given for an address: "unix:/run/x.sock", "dns:///host:9820". is_tls: whether it
  *  asks for TLS by itself. Errors: E_ARGUMENT, with the forms there are. */

@@ -162,22 +162,23 @@ static bool completed(struct circom *g)
 static int prove(struct circom *g, Cuzk__V1__Priority priority)
 {
     cuzk_cli_args *args = g->args;
-    const char *id = cuzk_cli_value(args, "--request-id");
+    char made[CUZK_UUID_BYTES];
+    const char *id = cuzk_session_id(args, made, &args->err);
     size_t n_bytes = 0;
-    char *witness = cuzk_cli_read_file(args, g->witness_path, &n_bytes);
+    char *witness = id == NULL ? NULL : cuzk_cli_read_file(args, g->witness_path, &n_bytes);
     if (witness == NULL) {
         return cuzk_cli_fail(args);
     }
     Cuzk__V1__ProveWitnessRequest request;
     cuzk__v1__prove_witness_request__init(&request);
-    request.request_id = (char *)(id != NULL ? id : "");
+    request.request_id = (char *)id;
     request.circuit = (char *)g->circuit;
     request.witness.data = (uint8_t *)witness;
     request.witness.len = n_bytes;
     request.priority = priority;
     ProtobufCMessage *message = NULL;
     int code = CUZK_EXIT_OK;
-    if (cuzk_session_call(&g->session, &message, CUZK_METHOD_PROVE_WITNESS, &request.base, 0)) {
+    if (cuzk_session_ask(&g->session, &message, CUZK_METHOD_PROVE_WITNESS, &request.base)) {
         g->answer = (Cuzk__V1__ProveWitnessResponse *)message;
         if (completed(g) && take_result(g, &args->err) == CUZK_OK) {
             print_done(g);

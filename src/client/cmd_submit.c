@@ -14,6 +14,7 @@ struct submission {
     cuzk_filecoin_request *request;
     cuzk_cli_vanilla vanilla;
     cuzk_client_job job;
+    char made_id[CUZK_UUID_BYTES];
     cuzk_filecoin_form form;
     const char *out; /* NULL: nothing is written */
     bool is_prove;   /* prove --connect: verify the proof here */
@@ -142,7 +143,7 @@ static int wait_for(struct submission *g, const char *job_id)
 static int submit(struct submission *g)
 {
     ProtobufCMessage *message;
-    if (!cuzk_session_call(&g->session, &message, CUZK_METHOD_SUBMIT, &g->job.message.base, 0)) {
+    if (!cuzk_session_ask(&g->session, &message, CUZK_METHOD_SUBMIT, &g->job.message.base)) {
         return cuzk_cli_fail(g->args);
     }
     const Cuzk__V1__SubmitProofResponse *accepted = (Cuzk__V1__SubmitProofResponse *)message;
@@ -198,8 +199,10 @@ static int prepare(struct submission *g)
             CUZK_OK) {
         return cuzk_cli_fail(args);
     }
-    const char *id = cuzk_cli_value(args, "--request-id");
-    g->job.message.request_id = (char *)(id != NULL ? id : "");
+    g->job.message.request_id = (char *)cuzk_session_id(args, g->made_id, &args->err);
+    if (g->job.message.request_id == NULL) {
+        return cuzk_cli_fail(args);
+    }
     g->job.message.priority = priority;
     return CUZK_EXIT_OK;
 }

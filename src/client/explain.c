@@ -111,35 +111,36 @@ static bool is_about_connection(const char *text)
     return false;
 }
 
-bool cuzk_client_explain(cuzk_error *error, cuzk_client *client, cuzk_client_method method,
-                         grpc_status_code code, const char *text)
+cuzk_client_reach cuzk_client_explain(cuzk_error *error, cuzk_client *client,
+                                      cuzk_client_method method, grpc_status_code code,
+                                      const char *text)
 {
     cuzk_error_clear(error);
     const char *name = cuzk_client_method_name(method);
     if (code == GRPC_STATUS_UNAVAILABLE && is_about_connection(text)) {
         explain_connection(error, client, text);
-        return true;
+        return CUZK_REACH_NONE;
     }
     grpc_connectivity_state state = grpc_channel_check_connectivity_state(client->channel, 0);
     if (code == GRPC_STATUS_DEADLINE_EXCEEDED) {
         CUZK_FAIL(
             error, CUZK_E_DEADLINE, "%s to %.300s: no answer in time; %s", name, client->address,
             state == GRPC_CHANNEL_READY ? "the connection stands" : "there is no connection yet");
-        return false;
+        return CUZK_REACH_DAEMON;
     }
     if (code == GRPC_STATUS_UNAVAILABLE && state != GRPC_CHANNEL_READY) {
         CUZK_FAIL(error, CUZK_E_UNAVAILABLE, "%s to %.300s: the connection was lost: %.500s", name,
                   client->address, text);
-        return false;
+        return CUZK_REACH_LOST;
     }
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         if (codes[i].code == code) {
             CUZK_FAIL(error, codes[i].status, "the daemon at %.200s: %s: %.600s", client->address,
                       codes[i].name, text[0] != '\0' ? text : "without a reason");
-            return false;
+            return code == GRPC_STATUS_UNAVAILABLE ? CUZK_REACH_LEAVING : CUZK_REACH_DAEMON;
         }
     }
     CUZK_FAIL(error, CUZK_E_INTERNAL, "the daemon at %.200s: status %d: %.600s", client->address,
               (int)code, text);
-    return false;
+    return CUZK_REACH_DAEMON;
 }

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 bool cuzk_session_fail(cuzk_session *session, cuzk_status status, const char *fmt, ...)
 {
@@ -82,15 +83,73 @@ void cuzk_session_close(cuzk_session *session)
     session->client = NULL;
 }
 
+/* One call; what is known of the daemon afterwards. */
+static bool call(cuzk_session *session, cuzk_client_answer *answer, cuzk_client_method method,
+                 const ProtobufCMessage *request, uint64_t limit_ns)
+{
+    cuzk_status status =
+        cuzk_client_call(session->client, answer, method, request, limit_ns, cuzk_cli_interrupted);
+    session->args->err = answer->error;
+    session->was_connected =
+        session->was_connected || status == CUZK_OK || answer->reach != CUZK_REACH_NONE;
+    return status == CUZK_OK;
+}
+
 bool cuzk_session_call(cuzk_session *session, ProtobufCMessage **message, cuzk_client_method method,
                        const ProtobufCMessage *request, uint64_t default_ns)
 {
-    cuzk_error_clear(&session->args->err);
-    uint64_t limit = session->timeout_ns != 0 ? session->timeout_ns : default_ns;
-    bool ok = cuzk_client_call(session->client, message, method, request, limit,
-                               cuzk_cli_interrupted, &session->args->err) == CUZK_OK;
-    session->was_connected = session->was_connected || ok;
+    cuzk_client_answer answer;
+    bool ok = call(session, &answer, method, request,
+                   session->timeout_ns != 0 ? session->timeout_ns : default_ns);
+    *message = answer.message;
     return ok;
+}
+
+/* ---- a daemon that is lost ------------------------------------------------------------------- */
+
+bool cuzk_session_again(cuzk_session *session, cuzk_session_search *search, uint64_t *limit_ns,
+                        cuzk_client_reach reach)
+{
+    enum { WAIT_MS = 500, TRIES_MAX = 120 };
+    uint64_t spent = cuzk_cli_now_ns() - search->begin_ns, limit = session->timeout_ns;
+    if (reach == CUZK_REACH_DAEMON || !session->was_connected || search->n_tries == TRIES_MAX ||
+        (limit != 0 && spent >= limit) || cuzk_cli_interrupted()) {
+        return false;
+    }
+    search->n_tries++;
+    cuzk_cli_progress(session->args, "of the job: the connection is lost, trying again", 0);
+    nanosleep(&(struct timespec){.tv_nsec = WAIT_MS * 1000000L}, NULL);
+    spent = cuzk_cli_now_ns() - search->begin_ns;
+    *limit_ns = limit == 0 ? 0 : spent < limit ? limit - spent : 1;
+    return true;
+}
+
+bool cuzk_session_ask(cuzk_session *session, ProtobufCMessage **message, cuzk_client_method method,
+                      const ProtobufCMessage *request)
+{
+    cuzk_session_search search = {.begin_ns = cuzk_cli_now_ns()};
+    uint64_t limit_ns = session->timeout_ns;
+    cuzk_client_answer answer;
+    bool ok = call(session, &answer, method, request, limit_ns);
+    /* a daemon that is leaving has refused the request: that is an answer */
+    while (!ok && answer.reach != CUZK_REACH_LEAVING &&
+           cuzk_session_again(session, &search, &limit_ns, answer.reach)) {
+        ok = call(session, &answer, method, request, limit_ns);
+    }
+    if (search.n_tries > 0) {
+        cuzk_cli_progress_end(session->args);
+    }
+    *message = answer.message;
+    return ok;
+}
+
+const char *cuzk_session_id(const cuzk_cli_args *args, char made[CUZK_UUID_BYTES], cuzk_error *err)
+{
+    const char *id = cuzk_cli_value(args, "--request-id");
+    if (id != NULL && id[0] != '\0') {
+        return id;
+    }
+    return cuzk_random_uuid(made, err) == CUZK_OK ? made : NULL;
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #ifndef CUZK_CLIENT_SESSION_H
 #define CUZK_CLIENT_SESSION_H
 
+#include "base/random.h"
 #include "cli/cli.h"
 #include "client/client.h"
 #include "cuzk/v1/circom.pb-c.h"
@@ -19,7 +20,7 @@ typedef struct {
     cuzk_cli_args *args;
     cuzk_client *client;
     uint64_t timeout_ns; /* --timeout; 0: none given */
-    bool was_connected;  /* the daemon has answered: it is worth looking for again */
+    bool was_connected;  /* there was a daemon: it is worth looking for again */
     char address[CUZK_SESSION_ADDRESS_MAX];
     char status_address[CUZK_SESSION_ADDRESS_MAX]; /* of the HTTP port; "": not known */
 } cuzk_session;
@@ -34,6 +35,27 @@ void cuzk_session_close(cuzk_session *session);
  */
 bool cuzk_session_call(cuzk_session *session, ProtobufCMessage **message, cuzk_client_method method,
                        const ProtobufCMessage *request, uint64_t default_ns);
+
+/** One call that asks for a proof, made anew within what is left of the limit while the daemon that
+ *  took the request is lost: a job whose acceptance nobody heard of is found again by its id. So
+ *  the request must have one: cuzk_session_id. For a minute, then as cuzk_session_call. */
+bool cuzk_session_ask(cuzk_session *session, ProtobufCMessage **message, cuzk_client_method method,
+                      const ProtobufCMessage *request);
+
+/** The id of a job: --request-id, or a random one into made. NULL with *err set. */
+const char *cuzk_session_id(const cuzk_cli_args *args, char made[CUZK_UUID_BYTES], cuzk_error *err);
+
+/* Looking for a lost daemon: zeros at first. */
+typedef struct {
+    uint64_t begin_ns;
+    unsigned n_tries;
+} cuzk_session_search;
+
+/** Wait a moment before a call is made anew that ended so. False: it is not to be made anew, since
+ *  somebody answered, nobody was ever there, the user interrupts, or a minute or --timeout is over.
+ *  limit_ns: written, what is left of --timeout; 0: there is none. */
+bool cuzk_session_again(cuzk_session *session, cuzk_session_search *search, uint64_t *limit_ns,
+                        cuzk_client_reach reach);
 
 /** Wait for a job and show how it comes along, until --timeout. A connection that is lost is
  *  looked for again for a minute, since jobs outlive the daemon's process. n_partitions: for the

@@ -6,13 +6,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
-    WAKE_NS = 100000000,   /* between two looks at the signals */
-    LOOK_NS = 500000000,   /* between two looks at a job's partitions */
-    RETRY_NS = 1000000000, /* between two tries to find the daemon again */
-    RETRIES_MAX = 60
+    WAKE_NS = 100000000, /* between two looks at the signals */
+    LOOK_NS = 500000000  /* between two looks at a job's partitions */
 };
 
 /* One wait and what it shows. */
@@ -56,7 +53,8 @@ static void show(struct waiting *w)
 }
 
 /* One AwaitProof. NULL with args->err set. */
-static Cuzk__V1__AwaitProofResponse *await_once(struct waiting *w, uint64_t limit_ns)
+static Cuzk__V1__AwaitProofResponse *await_once(struct waiting *w, cuzk_client_reach *reach,
+                                                uint64_t limit_ns)
 {
     cuzk_session *s = w->session;
     Cuzk__V1__AwaitProofRequest request;
@@ -67,6 +65,7 @@ static Cuzk__V1__AwaitProofResponse *await_once(struct waiting *w, uint64_t limi
         request.timeout_ms = 1;
     }
     const uint64_t grace_ns = 5000000000u; /* for the answer to come */
+    *reach = CUZK_REACH_DAEMON;
     cuzk_error_clear(&s->args->err);
     if (cuzk_client_start(s->client, CUZK_METHOD_AWAIT, &request.base,
                           limit_ns != 0 ? limit_ns + grace_ns : 0, NULL,
@@ -82,7 +81,8 @@ static Cuzk__V1__AwaitProofResponse *await_once(struct waiting *w, uint64_t limi
         }
     }
     s->args->err = answer.error;
-    s->was_connected = s->was_connected || !answer.is_unreachable;
+    *reach = answer.reach;
+    s->was_connected = s->was_connected || answer.reach != CUZK_REACH_NONE;
     return (Cuzk__V1__AwaitProofResponse *)answer.message;
 }
 
@@ -90,22 +90,12 @@ Cuzk__V1__AwaitProofResponse *cuzk_session_await(cuzk_session *session, const ch
                                                  unsigned n_partitions)
 {
     struct waiting w = {.session = session, .job_id = job_id, .n_partitions = n_partitions};
-    uint64_t begin = cuzk_cli_now_ns();
-    Cuzk__V1__AwaitProofResponse *answer = NULL;
-    for (unsigned retries = 0; answer == NULL; retries++) {
-        uint64_t limit = session->timeout_ns, spent = cuzk_cli_now_ns() - begin;
-        if (limit != 0) {
-            limit = spent < limit ? limit - spent : 1;
-        }
-        answer = await_once(&w, limit);
-        bool is_over = session->timeout_ns != 0 && spent >= session->timeout_ns;
-        if (answer != NULL || session->args->err.status != CUZK_E_UNAVAILABLE ||
-            !session->was_connected || retries == RETRIES_MAX || is_over ||
-            cuzk_cli_interrupted()) {
-            break;
-        }
-        cuzk_cli_progress(session->args, "of the job: the connection is lost, trying again", 0);
-        nanosleep(&(struct timespec){.tv_sec = RETRY_NS / 1000000000}, NULL);
+    cuzk_session_search search = {.begin_ns = cuzk_cli_now_ns()};
+    uint64_t limit_ns = session->timeout_ns;
+    cuzk_client_reach reach;
+    Cuzk__V1__AwaitProofResponse *answer = await_once(&w, &reach, limit_ns);
+    while (answer == NULL && cuzk_session_again(session, &search, &limit_ns, reach)) {
+        answer = await_once(&w, &reach, limit_ns);
     }
     cuzk_cli_progress_end(session->args);
     if (answer == NULL && cuzk_cli_interrupted()) {

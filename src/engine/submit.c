@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Submissions: what is checked before anything waits, ids that are made. */
+/* Submissions: what is checked before anything waits. */
 #include "engine/inner.h"
 
 #include "base/bytes.h"
@@ -10,20 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A random id in the form of RFC 4122, version 4. */
-static cuzk_status make_id(char id[37], cuzk_error *err)
-{
-    uint8_t b[16];
-    CUZK_TRY(cuzk_random_bytes(b, sizeof b, err));
-    b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
-    b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
-    char *at = id;
-    for (int i = 0; i < 16; i++) {
-        at += snprintf(at, 4, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", b[i]);
-    }
-    return CUZK_OK;
-}
 
 static cuzk_status check_submission(const cuzk_engine *engine, const cuzk_submission *submission,
                                     cuzk_error *err)
@@ -49,10 +35,10 @@ static cuzk_status check_submission(const cuzk_engine *engine, const cuzk_submis
 static cuzk_status make_claim(cuzk_claim **out, const cuzk_engine *engine,
                               const cuzk_submission *submission, cuzk_error *err)
 {
-    char made[37] = "";
+    char made[CUZK_UUID_BYTES] = "";
     const char *request_id = submission->request_id;
     if (request_id == NULL || request_id[0] == '\0') {
-        CUZK_TRY(make_id(made, err));
+        CUZK_TRY(cuzk_random_uuid(made, err));
         request_id = made;
     }
     cuzk_claim *claim = calloc(1, sizeof *claim);

@@ -225,6 +225,15 @@ static void test_random(void **state)
     uint8_t untouched[4] = {1, 2, 3, 4};
     assert_int_equal(cuzk_random_bytes(untouched, 0, NULL), CUZK_OK);
     assert_memory_equal(untouched, "\1\2\3\4", 4);
+
+    char id[CUZK_UUID_BYTES], other[CUZK_UUID_BYTES];
+    assert_int_equal(cuzk_random_uuid(id, NULL), CUZK_OK);
+    assert_int_equal(cuzk_random_uuid(other, NULL), CUZK_OK);
+    assert_int_equal(strlen(id), CUZK_UUID_BYTES - 1);
+    assert_int_equal(strspn(id, "0123456789abcdef-"), CUZK_UUID_BYTES - 1);
+    assert_true(id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-');
+    assert_true(id[14] == '4' && strchr("89ab", id[19]) != NULL);
+    assert_string_not_equal(id, other);
 }
 
 int main(void)

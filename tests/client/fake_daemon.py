@@ -4,7 +4,7 @@
 It keeps every request and answers as the test tells it: answers[METHOD] is a message, bytes in its place, an (code, text)
 pair that becomes the call's status, or a function of the request that gives one of both, or raises Hang.
 """
-import concurrent.futures, http.server, importlib, os, shutil, subprocess, sys, tempfile, threading
+import concurrent.futures, http.server, importlib, os, re, shutil, socket, subprocess, sys, tempfile, threading
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli")]
 import harness
@@ -114,6 +114,43 @@ class Daemon:
         return [r for m, r, _ in self.requests if m == method]
 
 
+class Lost(threading.Thread):
+    """with Lost(cuzk) as l: a daemon on the socket of unix(cuzk) that is killed, as its client sees it, when it has
+    received the id that a client made for a request. l.wait() gives the bytes before the id, and the id."""
+
+    def __init__(self, cuzk):
+        super().__init__(daemon=True)
+        self.path, self.received = cuzk.path("sock"), b""
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen(1)
+
+    def run(self):
+        connection, _ = self.listener.accept()
+        with connection:
+            connection.sendall(bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)))  # HTTP/2: settings, none
+            while not self.parts():
+                data = connection.recv(65536)
+                assert data, self.received
+                self.received += data
+            self.listener.close()
+            os.unlink(self.path)
+
+    def parts(self):
+        return re.match(rb"(?s)(.*)([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", self.received)
+
+    def wait(self):
+        self.join()
+        return self.parts()[1], self.parts()[2].decode()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *args):
+        self.listener.close()
+
+
 # ---------------------------------------------------------------- what tests send and get
 
 
@@ -136,7 +173,7 @@ def completed(job_id="job-1", proof=b"p" * 192, **more):
 def scripted(proof=b"p" * 192, **answers):
     proving, circom = messages()
     script = {
-        "SubmitProof": lambda r: proving.SubmitProofResponse(job_id=r.request_id or "made-id", queue_position=3),
+        "SubmitProof": lambda r: proving.SubmitProofResponse(job_id=r.request_id, queue_position=3),
         "AwaitProof": lambda r: completed(r.job_id, proof),
         "Prove": lambda r: proving.ProveResponse(result=completed(r.submit.request_id, proof)),
     }

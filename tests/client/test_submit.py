@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """cuzk submit and cuzk prove --connect: what is sent, and what becomes of the proof, against a scripted daemon."""
-import base64, json
+import base64, json, uuid
 
 from fake_daemon import Daemon, completed, messages, scripted, unix, vanilla_files
 import harness
@@ -58,7 +58,7 @@ def test_submit_json_array_and_envelope(cuzk):
         cuzk.ok("submit", kind, array, "--connect", unix(cuzk), *options(fields), "--partition-index", 7)
         sent = d.of("SubmitProof")[-1]
         assert list(sent.vanilla_proofs) == data and sent.partition_index == 7 and sent.priority == 0
-        assert sent.request_id == ""
+        assert uuid.UUID(sent.request_id).version == 4, sent.request_id
 
         kind, fields = statement(cuzk, "porep-2k-1")
         c1 = read(vanilla_files(cuzk, "porep-2k-1")[0])
@@ -66,11 +66,11 @@ def test_submit_json_array_and_envelope(cuzk):
                                "SectorSize": 2048}).encode()
         path = cuzk.write("envelope.json", envelope)
         r = cuzk.ok("submit", kind, path, "--connect", unix(cuzk), "--miner-id", fields["miner_id"], "--json").json()
-        assert r == {"ok": True, "job_id": "made-id", "queue_position": 3, "partitions": 1}, r
         sent = d.of("SubmitProof")[-1]
+        assert r == {"ok": True, "job_id": sent.request_id, "queue_position": 3, "partitions": 1}, r
         assert sent.vanilla_proof == envelope and sent.sector_number == fields["sector_number"]
-        assert cuzk.ok("submit", kind, path, "--connect", unix(cuzk), "--miner-id", fields["miner_id"],
-                       "--quiet").out == "made-id\n"
+        out = cuzk.ok("submit", kind, path, "--connect", unix(cuzk), "--miner-id", fields["miner_id"], "--quiet").out
+        assert out == d.of("SubmitProof")[-1].request_id + "\n" != sent.request_id + "\n", out
 
 
 def test_what_is_wrong_is_said_before_it_is_sent(cuzk):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """cuzk await: ends, progress, interruption, a daemon that is restarted, against a scripted daemon."""
-import json, signal, subprocess, time
+import json, os, signal, subprocess, time
 
-from fake_daemon import Daemon, Hang, completed, grpc, messages, scripted, unix, vanilla_files
+from fake_daemon import Daemon, Hang, Lost, completed, grpc, messages, scripted, unix, vanilla_files
 import harness
 from harness import read
 from test_filecoin import statement
@@ -88,6 +88,41 @@ def test_a_restarted_daemon_is_found_again(cuzk):
         out, err = p.communicate(timeout=20 * harness.SLOW)
         assert p.returncode == 0 and b"job my-job: completed" in out, (out, err)
         assert second.of("AwaitProof")[0].job_id == "my-job"
+
+
+def test_a_request_that_is_lost_is_sent_again(cuzk):
+    """Between a request and its answer the daemon is killed; the next one gets the same request, with the same id."""
+    kind, fields = statement(cuzk, "winning-2k-5")
+    request = cuzk.write_json("request.json", fields)
+    answer = messages()[1].ProveWitnessResponse(job_id="j", status=1, proof_json='{"pi_a": 1}', public_json='["7"]')
+    commands = {
+        "SubmitProof": ["submit", kind, *vanilla_files(cuzk, "winning-2k-5"), "--request", request],
+        "ProveWitness": ["submit", "circom", "mul", cuzk.circom("bn254", "multiplier2", "witness.wtns")],
+    }
+    for method, command in commands.items():
+        with Lost(cuzk) as lost:
+            p = subprocess.Popen([cuzk.program, *command, "--connect", unix(cuzk)], cwd=cuzk.scratch,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            header, id = lost.wait()
+            assert method.encode() in header, header
+        with Daemon(unix(cuzk), scripted(ProveWitness=answer)) as d:
+            out, err = p.communicate(timeout=60 * harness.SLOW)
+            assert p.returncode == 0, (out, err)
+            sent = d.of(method)
+            assert [r.request_id for r in sent] == [id], (sent, id)
+
+
+def test_what_the_daemon_says_is_no_loss(cuzk):
+    """Words of the daemon end a command at once, those of a daemon that ends only a submission."""
+    codes = {"await": ["UNAUTHENTICATED", "PERMISSION_DENIED"], "submit": ["UNAUTHENTICATED", "UNAVAILABLE"]}
+    wtns = cuzk.circom("bn254", "multiplier2", "witness.wtns")
+    with Daemon(unix(cuzk), {}) as d:
+        for word, rest, method in (("await", ["j"], "AwaitProof"), ("submit", ["circom", "mul", wtns], "ProveWitness")):
+            for code in codes[word]:
+                d.requests.clear()
+                d.answers[method] = (getattr(grpc.StatusCode, code), "no")
+                cuzk.fails(1, code + ": no", word, *rest, "--connect", unix(cuzk))
+                assert len(d.of(method)) == 1, d.requests
 
 
 def test_nobody_is_not_waited_for(cuzk):
