@@ -36,7 +36,7 @@ cuzk_status cuzk_bench_mix(cuzk_bench *bench, const char *mix, cuzk_error *err)
     }
     CUZK_FAIL_IF(mix == NULL && !any, err, CUZK_E_ARGUMENT,
                  "no job is given: --porep, --snap, --window, --winning or --circom");
-    while (mix != NULL && *mix != '\0') {
+    for (bool more = mix != NULL; more; mix++) {
         size_t n = strcspn(mix, ":,"), digits = 0;
         unsigned long weight = 1;
         cuzk_bench_kind *kind = find_kind(bench, mix, n);
@@ -58,7 +58,8 @@ cuzk_status cuzk_bench_mix(cuzk_bench *bench, const char *mix, cuzk_error *err)
         CUZK_FAIL_IF(!has_input(kind), err, CUZK_E_ARGUMENT, "--mix names %s: --%s is missing",
                      kind->name, kind->name);
         kind->weight = (unsigned)weight;
-        mix += n + (mix[n] == ',');
+        mix += n;
+        more = *mix == ',';
     }
     return CUZK_OK;
 }
