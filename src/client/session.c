@@ -211,7 +211,7 @@ cuzk_session_size cuzk_session_size_of(uint64_t bytes)
     cuzk_session_size out;
     double value = (double)bytes;
     unsigned unit = 0;
-    while (value >= 1024) {
+    while (value >= (unit == 0 ? 1024 : 1023.95)) { /* what is printed as 1024.0 */
         value /= 1024;
         unit++;
     }
@@ -223,10 +223,13 @@ cuzk_session_time cuzk_session_time_of(double seconds)
 {
     enum { MINUTE = 60, HOUR = 3600, DAY = 86400 };
     cuzk_session_time out;
-    uint64_t whole = (uint64_t)(seconds < 0 ? 0 : seconds);
-    if (seconds < MINUTE) {
-        snprintf(out.text, sizeof out.text, "%.1f s", seconds < 0 ? 0 : seconds);
+    const double most = 1e15, printed_as_minute = 59.95; /* as "60.0 s" */
+    seconds = seconds < 0 ? 0 : seconds > most ? most : seconds;
+    uint64_t whole = (uint64_t)seconds;
+    if (seconds < printed_as_minute) {
+        snprintf(out.text, sizeof out.text, "%.1f s", seconds);
     } else if (whole < HOUR) {
+        whole = whole < MINUTE ? MINUTE : whole;
         snprintf(out.text, sizeof out.text, "%u min %u s", (unsigned)(whole / MINUTE),
                  (unsigned)(whole % MINUTE));
     } else if (whole < DAY) {
