@@ -4,36 +4,87 @@
 
 #include <string.h>
 
+enum { COLUMN_MAX = 60 };
+
 /* A text cut to a column's width: ids may be long, and hold anything. */
 typedef struct {
-    char text[64];
+    char text[4 * COLUMN_MAX + 1];
 } column;
+
+/* Bytes of the character at p; 0: one that is not shown: of control, or no UTF-8. */
+static size_t character_bytes(const char *p)
+{
+    enum { CONTROL_LEAD = 0xc2, CONTROL_END = 0xa0 }; /* U+0080 to U+009F, which terminals obey */
+    const unsigned char *c = (const unsigned char *)p;
+    size_t n = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
+    for (size_t i = 1; i < n; i++) {
+        if ((c[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    bool is_control =
+        c[0] < ' ' || c[0] == 0x7f || (c[0] == CONTROL_LEAD && c[1] < CONTROL_END) || c[0] > 0xf4;
+    return is_control ? 0 : n;
+}
+
+static size_t count_characters(const char *text)
+{
+    size_t count = 0;
+    for (; *text != '\0'; count++) {
+        size_t n = character_bytes(text);
+        text += n == 0 ? 1 : n;
+    }
+    return count;
+}
 
 static column cut(const char *text, unsigned width)
 {
     column out;
-    size_t n = strlen(text);
-    if (n <= width) {
-        snprintf(out.text, sizeof out.text, "%s", text);
-    } else {
-        unsigned head = width / 2 - 1;
-        snprintf(out.text, sizeof out.text, "%.*s..%s", (int)head, text,
-                 text + n - (width - head - 2));
+    size_t n = count_characters(text), end = 0;
+    size_t head = width / 2 - 1, tail = n <= width ? 0 : n - (width - head - 2);
+    for (size_t i = 0; i < n; i++) {
+        size_t bytes = character_bytes(text);
+        if (n > width && i == head) {
+            out.text[end++] = '.';
+            out.text[end++] = '.';
+        }
+        if (n <= width || i < head || i >= tail) {
+            memcpy(out.text + end, bytes == 0 ? "?" : text, bytes == 0 ? 1 : bytes);
+            end += bytes == 0 ? 1 : bytes;
+        }
+        text += bytes == 0 ? 1 : bytes;
     }
-    for (char *p = out.text; *p != '\0'; p++) {
-        *p = (unsigned char)*p < ' ' || *p == 0x7f ? '?' : *p;
-    }
+    out.text[end] = '\0';
     return out;
 }
 
-enum { JOB_WIDTH = 36, KIND_WIDTH = 12, CIRCUIT_WIDTH = 24, NAME_WIDTH = 34 };
+/* The same, filled up with spaces: printf counts bytes. */
+static column padded(const char *text, unsigned width)
+{
+    column out = cut(text, width);
+    size_t n = count_characters(out.text), end = strlen(out.text);
+    while (n++ < width) {
+        out.text[end++] = ' ';
+    }
+    out.text[end] = '\0';
+    return out;
+}
+
+enum {
+    JOB_WIDTH = 36,
+    KIND_WIDTH = 12,
+    STATE_WIDTH = 9,
+    CIRCUIT_WIDTH = 24,
+    NAME_WIDTH = 30,
+    MEMORY_WIDTH = 27
+};
 enum { UNFINISHED_MAX = 30, ENDED_MAX = 5 }; /* jobs that status shows */
 
 static void print_workers(const cuzk_look *l)
 {
     const Cuzk__V1__GetStatusResponse *r = l->rpc;
-    printf("\n%-3s %-*s %-23s %-*s %s\n", "dev", NAME_WIDTH, "name", "memory", KIND_WIDTH, "proves",
-           "job");
+    printf("\n%-3s %-*s %-*s %-*s %s\n", "dev", NAME_WIDTH, "name", MEMORY_WIDTH, "memory",
+           KIND_WIDTH, "proves", "job");
     for (size_t i = 0; i < r->n_gpus; i++) {
         const Cuzk__V1__GPUStatus *g = r->gpus[i];
         char memory[64] = "of the host";
@@ -45,8 +96,8 @@ static void print_workers(const cuzk_look *l)
         bool is_idle = g->current_job_id[0] == '\0';
         /* the HTTP port lists the same workers in the same order, a moment later */
         const cuzk_status_worker *w = i < l->http.n_workers ? &l->http.workers[i] : NULL;
-        printf("%-3u %-*s %-23s %-*s %s", g->ordinal, NAME_WIDTH, cut(g->name, NAME_WIDTH).text,
-               memory, KIND_WIDTH, is_idle ? "idle" : cut(g->current_proof_kind, KIND_WIDTH).text,
+        printf("%-3u %s %-*s %s %s", g->ordinal, padded(g->name, NAME_WIDTH).text, MEMORY_WIDTH,
+               memory, padded(is_idle ? "idle" : g->current_proof_kind, KIND_WIDTH).text,
                is_idle && w != NULL && w->is_reserve ? "(for CRITICAL jobs only)"
                                                      : cut(g->current_job_id, JOB_WIDTH).text);
         if (!is_idle && w != NULL && w->partition >= 0 &&
@@ -63,8 +114,7 @@ static void print_queues(const Cuzk__V1__GetStatusResponse *r)
     printf("\n%-*s %8s %12s\n", KIND_WIDTH, "kind", "pending", "in progress");
     for (size_t i = 0; i < r->n_queues; i++) {
         const Cuzk__V1__QueueStatus *q = r->queues[i];
-        printf("%-*s %8u %12u\n", KIND_WIDTH, cut(q->proof_kind, KIND_WIDTH).text, q->pending,
-               q->in_progress);
+        printf("%s %8u %12u\n", padded(q->proof_kind, KIND_WIDTH).text, q->pending, q->in_progress);
     }
     if (r->n_queues == 0) {
         printf("no jobs\n");
@@ -82,14 +132,14 @@ static void print_residents(const cuzk_look *l)
     printf("\n%-*s %10s %6s  %s\n", CIRCUIT_WIDTH, "parameters", "size", "users", "state");
     for (size_t i = 0; i < r->n_loaded_srs; i++) {
         const Cuzk__V1__SRSStatus *s = r->loaded_srs[i];
-        printf("%-*s %10s %6u  %s", CIRCUIT_WIDTH, cut(s->circuit_id, CIRCUIT_WIDTH).text,
+        printf("%s %10s %6u  %s", padded(s->circuit_id, CIRCUIT_WIDTH).text,
                cuzk_session_size_of(s->size_bytes).text, s->ref_count,
                (unsigned)s->tier < 3 ? tiers[s->tier] : "?");
         for (size_t k = 0; k < l->http.n_residents; k++) {
             const cuzk_status_resident *h = &l->http.residents[k];
             if (strcmp(h->circuit_id, s->circuit_id) == 0) {
-                printf("%s%s, idle %s", h->state[0] != '\0' ? ", " : "", h->state,
-                       cuzk_session_time_of(h->idle).text);
+                printf("%s%s, idle %s", h->state[0] != '\0' ? ", " : "",
+                       cut(h->state, CIRCUIT_WIDTH).text, cuzk_session_time_of(h->idle).text);
             }
         }
         printf("\n");
@@ -106,10 +156,10 @@ static void print_job(const cuzk_status_job *j)
 {
     enum { DRAWN_MAX = 64 };
     double age = j->age >= 0 ? j->age : j->started;
-    printf("%-*s %-*s %-8s %-9s %10s  %u of %u", JOB_WIDTH, cut(j->job_id, JOB_WIDTH).text,
-           KIND_WIDTH, cut(j->kind, KIND_WIDTH).text, priority_name(j->priority),
-           cut(j->state, 9).text, age >= 0 ? cuzk_session_time_of(age).text : "", j->n_done,
-           j->n_partitions);
+    printf("%s %s %-8s %s %10s  %u of %u", padded(j->job_id, JOB_WIDTH).text,
+           padded(j->kind, KIND_WIDTH).text, priority_name(j->priority),
+           padded(j->state, STATE_WIDTH).text, age >= 0 ? cuzk_session_time_of(age).text : "",
+           j->n_done, j->n_partitions);
     if (j->n_partitions > 1 && j->partitions[0] != '\0' && strlen(j->partitions) <= DRAWN_MAX) {
         printf(" [%s]", j->partitions);
     }
@@ -187,7 +237,7 @@ static void print_troubles(const cuzk_status_view *http)
     for (size_t i = 0; i < http->n_devices; i++) {
         if (http->devices[i].is_out) {
             printf("device %s is no longer used: %s\n", cut(http->devices[i].id, 20).text,
-                   cut(http->devices[i].reason, 60).text);
+                   cut(http->devices[i].reason, COLUMN_MAX).text);
         }
     }
 }
