@@ -97,6 +97,30 @@ static cuzk_status exchange(cuzk_text *answer, int fd, const char *address, cons
     return cuzk_text_check(answer, err);
 }
 
+/* A status line's beginning, for a message: what is no letter of ASCII comes as "?", since it is
+ * printed where a terminal may obey it. */
+typedef struct {
+    char text[81];
+} status_line;
+
+static status_line quote_line(const char *text)
+{
+    status_line out;
+    size_t n = strcspn(text, "\r\n");
+    n = n < sizeof out.text ? n : sizeof out.text - 1;
+    for (size_t i = 0; i < n; i++) {
+        out.text[i] = text[i] >= ' ' && text[i] < 0x7f ? text[i] : '?';
+    }
+    out.text[n] = '\0';
+    return out;
+}
+
+static bool is_success(const char *text)
+{
+    const char *status = strchr(text, ' ');
+    return status != NULL && strncmp(status, " 200", 4) == 0 && strchr(" \r", status[4]) != NULL;
+}
+
 /* The body, as it came: a length is compared, pieces (chunks) are not asked for by this request and
  * are refused. */
 static cuzk_status take_body(char **body, size_t *n_bytes, const cuzk_text *answer,
@@ -106,10 +130,8 @@ static cuzk_status take_body(char **body, size_t *n_bytes, const cuzk_text *answ
     const char *end = strstr(text, "\r\n\r\n");
     CUZK_FAIL_IF(strncmp(text, "HTTP/1.", 7) != 0 || end == NULL, err, CUZK_E_FORMAT,
                  "the status port %.200s: its answer is not HTTP", address);
-    const char *status = strchr(text, ' ');
-    int line = (int)strcspn(text, "\r\n");
-    CUZK_FAIL_IF(status == NULL || strncmp(status, " 200", 4) != 0, err, CUZK_E_FORMAT,
-                 "the status port %.200s answers \"%.*s\"", address, line < 80 ? line : 80, text);
+    CUZK_FAIL_IF(!is_success(text), err, CUZK_E_FORMAT, "the status port %.200s answers \"%s\"",
+                 address, quote_line(text).text);
     const char *length = strcasestr(text, "\r\ncontent-length:");
     size_t size = answer->size - (size_t)(end + 4 - text);
     CUZK_FAIL_IF(length == NULL || length > end, err, CUZK_E_FORMAT,

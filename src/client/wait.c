@@ -44,7 +44,8 @@ static void show(struct waiting *w)
         unsigned n = job->n_partitions > 0 ? job->n_partitions : w->n_partitions;
         snprintf(text, sizeof text, "of the job: %u of %u partitions", job->n_done, n);
         if (!w->has_shown || job->n_done != w->n_done || !s->args->progress) {
-            cuzk_cli_progress(s->args, text, n > 0 ? (double)job->n_done / n : 0);
+            unsigned done = job->n_done < n ? job->n_done : n;
+            cuzk_cli_progress(s->args, text, n > 0 ? (double)done / n : 0);
         }
         w->has_shown = true;
         w->n_done = job->n_done;
