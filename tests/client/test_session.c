@@ -245,20 +245,24 @@ static void test_codes(void **state)
         char wanted[200];
         err.status = CUZK_E_DEVICE; /* of an earlier call: not kept */
         snprintf(err.text, sizeof err.text, "stale");
-        assert_false(cuzk_client_explain(&err, client, CUZK_METHOD_SUBMIT,
-                                         (grpc_status_code)codes[i].code, "its words"));
+        assert_int_equal(cuzk_client_explain(&err, client, CUZK_METHOD_SUBMIT,
+                                             (grpc_status_code)codes[i].code, "its words"),
+                         CUZK_REACH_DAEMON);
         assert_int_equal(err.status, codes[i].status);
         assert_int_equal(cuzk_status_exit_code(err.status), CUZK_EXIT_FAILED);
         snprintf(wanted, sizeof wanted, "the daemon at prover.invalid:9820: %s: its words",
                  codes[i].name);
         assert_string_equal(err.text, wanted);
-        assert_false(cuzk_client_explain(&err, client, CUZK_METHOD_SUBMIT,
-                                         (grpc_status_code)codes[i].code, ""));
+        assert_int_equal(cuzk_client_explain(&err, client, CUZK_METHOD_SUBMIT,
+                                             (grpc_status_code)codes[i].code, ""),
+                         CUZK_REACH_DAEMON);
         assert_holds(err.text, "without a reason");
     }
     cuzk_error err;
     cuzk_error_clear(&err);
-    assert_false(cuzk_client_explain(&err, client, CUZK_METHOD_AWAIT, (grpc_status_code)99, "odd"));
+    assert_int_equal(
+        cuzk_client_explain(&err, client, CUZK_METHOD_AWAIT, (grpc_status_code)99, "odd"),
+        CUZK_REACH_DAEMON);
     assert_int_equal(err.status, CUZK_E_INTERNAL);
     assert_holds(err.text, "the daemon at prover.invalid:9820: status 99: odd");
     /* the two that depend on the connection, which does not stand here */
@@ -267,8 +271,9 @@ static void test_codes(void **state)
     assert_int_equal(err.status, CUZK_E_DEADLINE);
     assert_string_equal(err.text, "AwaitProof to prover.invalid:9820: no answer in time; there is "
                                   "no connection yet");
-    assert_false(
-        cuzk_client_explain(&err, client, CUZK_METHOD_CANCEL, GRPC_STATUS_UNAVAILABLE, "gone"));
+    assert_int_equal(
+        cuzk_client_explain(&err, client, CUZK_METHOD_CANCEL, GRPC_STATUS_UNAVAILABLE, "gone"),
+        CUZK_REACH_LOST);
     assert_int_equal(err.status, CUZK_E_UNAVAILABLE);
     assert_string_equal(err.text,
                         "CancelProof to prover.invalid:9820: the connection was lost: gone");
@@ -306,8 +311,9 @@ static void test_no_connection(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cuzk_client *client = open_client(cases[i].address);
         cuzk_error err;
-        assert_true(cuzk_client_explain(&err, client, CUZK_METHOD_STATUS, GRPC_STATUS_UNAVAILABLE,
-                                        cases[i].grpc));
+        assert_int_equal(cuzk_client_explain(&err, client, CUZK_METHOD_STATUS,
+                                             GRPC_STATUS_UNAVAILABLE, cases[i].grpc),
+                         CUZK_REACH_NONE);
         assert_int_equal(err.status, CUZK_E_UNAVAILABLE);
         assert_holds(err.text, cases[i].text);
         cuzk_client_close(client);
@@ -316,10 +322,59 @@ static void test_no_connection(void **state)
     memset(path + strlen(path), 'p', 120);
     cuzk_client *client = open_client(path);
     cuzk_error err;
-    assert_true(cuzk_client_explain(&err, client, CUZK_METHOD_STATUS, GRPC_STATUS_UNAVAILABLE,
-                                    "failed to connect to all addresses"));
+    assert_int_equal(cuzk_client_explain(&err, client, CUZK_METHOD_STATUS, GRPC_STATUS_UNAVAILABLE,
+                                         "failed to connect to all addresses"),
+                     CUZK_REACH_NONE);
     assert_holds(err.text, "the path is too long for a socket");
     cuzk_client_close(client);
+}
+
+/* ---- whether a lost daemon is looked for again ------------------------------------------------
+ */
+
+static void test_again(void **state)
+{
+    (void)state;
+    static const struct {
+        cuzk_client_reach reach;
+        bool was_connected;
+        unsigned n_tries;
+        uint64_t timeout_ns, spent_ns;
+        bool again;
+    } cases[] = {
+        {CUZK_REACH_DAEMON, true, 0, 0, 0, false}, /* its word holds */
+        {CUZK_REACH_LOST, false, 0, 0, 0, false},  /* nobody was ever there */
+        {CUZK_REACH_NONE, false, 0, 0, 0, false},
+        {CUZK_REACH_LOST, true, 120, 0, 0, false},                 /* a minute is over */
+        {CUZK_REACH_LOST, true, 0, 1000000000, 1000000000, false}, /* --timeout is */
+        {CUZK_REACH_LEAVING, true, 119, 0, UINT64_C(3600000000000), true},
+        {CUZK_REACH_NONE, true, 0, UINT64_C(100000000000), 2000000000, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cuzk_cli_args args = args_of("await");
+        cuzk_session session = {.args = &args,
+                                .timeout_ns = cases[i].timeout_ns,
+                                .was_connected = cases[i].was_connected};
+        uint64_t begin_ns = cuzk_cli_now_ns();
+        cuzk_session_search search = {.begin_ns = begin_ns - cases[i].spent_ns,
+                                      .n_tries = cases[i].n_tries};
+        uint64_t limit_ns = 77;
+        assert_int_equal(cuzk_session_again(&session, &search, &limit_ns, cases[i].reach),
+                         cases[i].again);
+        if (!cases[i].again) {
+            assert_int_equal(search.n_tries, cases[i].n_tries);
+            continue;
+        }
+        assert_int_equal(search.n_tries, cases[i].n_tries + 1);
+        uint64_t waited_ns = cuzk_cli_now_ns() - begin_ns;
+        assert_true(waited_ns >= 490000000);
+        if (cases[i].timeout_ns == 0) {
+            assert_int_equal(limit_ns, 0);
+        } else { /* what is left of it */
+            uint64_t left = cases[i].timeout_ns - cases[i].spent_ns;
+            assert_in_range(limit_ns, left - waited_ns, left - 490000000);
+        }
+    }
 }
 
 static void test_method_names(void **state)
@@ -336,11 +391,11 @@ static void test_method_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),        cmocka_unit_test(test_sizes_read_back),
-        cmocka_unit_test(test_times),        cmocka_unit_test(test_seconds),
-        cmocka_unit_test(test_ends),         cmocka_unit_test(test_long_words),
-        cmocka_unit_test(test_codes),        cmocka_unit_test(test_no_connection),
-        cmocka_unit_test(test_method_names),
+        cmocka_unit_test(test_sizes), cmocka_unit_test(test_sizes_read_back),
+        cmocka_unit_test(test_times), cmocka_unit_test(test_seconds),
+        cmocka_unit_test(test_ends),  cmocka_unit_test(test_long_words),
+        cmocka_unit_test(test_codes), cmocka_unit_test(test_no_connection),
+        cmocka_unit_test(test_again), cmocka_unit_test(test_method_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
