@@ -123,6 +123,30 @@ typedef struct {
 CUZK_API cuzk_status cuzk_devices(cuzk_device_info *devices, size_t capacity, size_t *n,
                                   cuzk_error *err) CUZK_WARN_UNUSED;
 
+/* What a device does with a proving key, decided from its free memory alone. */
+typedef struct {
+    bool fits;        /* else total_bytes is what the smallest way would take */
+    bool is_streamed; /* the key stays in host memory and passes through the device for each proof,
+                         or for several at once */
+    unsigned units;   /* witnesses that are on the device at once; streamed: proofs of one pass */
+    uint64_t scalars; /* of a sum at a time */
+    uint64_t key_bytes; /* of all points, wherever they are */
+    /* Of the device's memory: points, rows of the circuit, tables of transforms, pieces of a
+     * streamed key, witnesses, workspace. */
+    uint64_t total_bytes, resident_bytes, circuit_bytes, table_bytes, staging_bytes, witness_bytes,
+        workspace_bytes;
+} cuzk_device_plan;
+
+/** What a device with free_bytes of free memory would do with a circom key of 2^lg_constraints
+ *  constraints and as many wires: four terms a row in A and B together, every wire in every matrix,
+ *  no wire a bit.
+ *
+ *  curve: "bn128" or "bls12381". Touches no driver. Errors: E_ARGUMENT (curve, or lg_constraints
+ *  above 28), E_UNSUPPORTED (the library was built without CUDA). */
+CUZK_API cuzk_status cuzk_circom_device_plan(cuzk_device_plan *plan, const char *curve,
+                                             unsigned lg_constraints, uint64_t free_bytes,
+                                             cuzk_error *err) CUZK_WARN_UNUSED;
+
 /* ---------------------------------------------------------------- proving keys */
 
 /* A proving key: a circom .zkey, or a bellperson .params with the circuit it belongs to. */

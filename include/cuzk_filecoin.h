@@ -26,6 +26,17 @@ typedef enum {
     CUZK_FILECOIN_WINNING = 4 /* Winning PoSt */
 } cuzk_filecoin_kind;
 
+/* ---------------------------------------------------------------- devices */
+
+/** What a device with free_bytes of free memory would do with the key of a Filecoin circuit
+ *  (cuzk_device_plan in cuzk.h).
+ *
+ *  circuit: the name of circuit number `index`, such as "porep-32g"; valid for ever. Touches no
+ *  driver. Errors: E_NOT_FOUND (there are fewer circuits), E_UNSUPPORTED (without CUDA). */
+CUZK_API cuzk_status cuzk_filecoin_device_plan(const char **circuit, cuzk_device_plan *plan,
+                                               unsigned index, uint64_t free_bytes,
+                                               cuzk_error *err) CUZK_WARN_UNUSED;
+
 /* ---------------------------------------------------------------- requests */
 
 /* What a proof states, as chain-side data: the fields of one kind of proof. To be proved, also the

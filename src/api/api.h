@@ -77,13 +77,31 @@ cuzk_status cuzk_api_device_check(const char *name, cuzk_error *err) CUZK_WARN_U
 /** Add what the device did since the last call to the stats' device stages. NULL: nothing. */
 void cuzk_api_device_stats(cuzk_prove_stats *stats, cuzk_api_device *device);
 
-/** Open a device, test it, and copy the prover's key to it. name: one that passed the check; for
- * the CPU *out is NULL. prover: borrowed until close. Returned: cuzk_api_device_close. */
+/** Open a device, test it, and copy the prover's key to it or make ready to stream it. name: one
+ * that passed the check; for the CPU *out is NULL. prover: borrowed until close. limit: the most
+ * bytes of the device's memory; 0: what is free. Returned: cuzk_api_device_close. */
 cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,
-                                 cuzk_error *err) CUZK_WARN_UNUSED;
+                                 uint64_t limit, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Bytes of a device's memory that a prover of these counts takes; 0 in a library without CUDA. */
-uint64_t cuzk_api_device_bytes(const cuzk_proving_counts *counts, uint64_t n_g1, uint64_t n_g2);
+/* A key in numbers, before it is at hand. */
+typedef struct {
+    const cuzk_curve *curve;
+    unsigned lg_n;               /* of the domain */
+    uint32_t n_vars, n_field;    /* variables; those that are no bits */
+    uint64_t n_h, n_c, n_a, n_b; /* points; n_b in either group */
+    uint64_t rows_bytes;         /* of the circuit on a device, at most */
+} cuzk_key_numbers;
+
+/** What a device does with such a key, with two workers. Pure. In a library without CUDA all zero.
+ */
+cuzk_device_plan cuzk_api_device_plan(const cuzk_key_numbers *numbers, uint64_t free_bytes);
+
+/** Of a Filecoin circuit. Pure. */
+cuzk_key_numbers cuzk_key_numbers_filecoin(const struct cuzk_circuit_counts *counts);
+
+/** Of a circom key whose rows take n_rows_bytes in its file or n_terms terms. Pure. */
+cuzk_key_numbers cuzk_key_numbers_circom(const cuzk_curve *curve, unsigned lg_n, uint32_t n_vars,
+                                         uint64_t n_terms);
 
 /** What cuzk_prove_params takes; NULL for NULL. */
 const struct cuzk_prove_device *cuzk_api_device_get(const cuzk_api_device *device);

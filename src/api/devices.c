@@ -79,8 +79,9 @@ struct cuzk_api_device {
 };
 
 cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,
-                                 cuzk_error *err)
+                                 uint64_t limit, cuzk_error *err)
 {
+    const cuzk_device_prover_params params = {.memory_limit = limit};
     int number = cuda_number(name);
     *out = NULL;
     if (number < 0) {
@@ -92,7 +93,7 @@ cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const 
     if (status == CUZK_OK) {
         status = cuzk_cuda_self_test(&made->device, err);
         if (status == CUZK_OK) {
-            status = cuzk_device_prover_create(&made->prover, &made->device, prover, NULL, err);
+            status = cuzk_device_prover_create(&made->prover, &made->device, prover, &params, err);
         }
         if (status != CUZK_OK) {
             cuzk_cuda_device_close(&made->device);
@@ -105,11 +106,6 @@ cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const 
     }
     *out = made;
     return CUZK_OK;
-}
-
-uint64_t cuzk_api_device_bytes(const cuzk_proving_counts *counts, uint64_t n_g1, uint64_t n_g2)
-{
-    return cuzk_device_prover_bytes(counts, n_g1, n_g2);
 }
 
 const struct cuzk_prove_device *cuzk_api_device_get(const cuzk_api_device *device)
@@ -149,19 +145,12 @@ void cuzk_api_device_stats(cuzk_prove_stats *stats, cuzk_api_device *device)
 }
 
 cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,
-                                 cuzk_error *err)
+                                 uint64_t limit, cuzk_error *err)
 {
     (void)prover;
+    (void)limit;
     *out = NULL;
     return cuzk_api_device_check(name, err);
-}
-
-uint64_t cuzk_api_device_bytes(const cuzk_proving_counts *counts, uint64_t n_g1, uint64_t n_g2)
-{
-    (void)counts;
-    (void)n_g1;
-    (void)n_g2;
-    return 0;
 }
 
 const struct cuzk_prove_device *cuzk_api_device_get(const cuzk_api_device *device)

@@ -213,7 +213,7 @@ static cuzk_status open_prover(const cuzk_ctx *ctx, cuzk_filecoin_key *key, cons
     if (o->proves_often) {
         cuzk_input_close(&key->input);
     }
-    return cuzk_api_device_open(&key->device, o->device, key->prover, err);
+    return cuzk_api_device_open(&key->device, o->device, key->prover, 0, err);
 }
 
 cuzk_status cuzk_filecoin_key_make(const cuzk_ctx *ctx, cuzk_filecoin_key **out, const char *path,

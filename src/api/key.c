@@ -85,7 +85,7 @@ static cuzk_status open_key(const cuzk_ctx *ctx, cuzk_key **key, cuzk_input *inp
         status = open_zkey(ctx, made, options, err);
     }
     if (status == CUZK_OK) {
-        status = cuzk_api_device_open(&made->device, options->device, made->prover, err);
+        status = cuzk_api_device_open(&made->device, options->device, made->prover, 0, err);
     }
     if (status != CUZK_OK) {
         cuzk_key_close(made);

@@ -24,6 +24,7 @@ struct cuzk_task {
 
 struct cuzk_resident {
     cuzk_circom_key key;
+    uint64_t device_bytes; /* reserved on a device that it is on */
     cuzk_on_device on;
 };
 
@@ -96,18 +97,20 @@ static uint64_t resident_bytes(const cuzk_circom_facts *facts)
            KEY_SLACK;
 }
 
-/* On a device: whatever the witness, since the key stays there from job to job. */
+/* On a device: whatever the witness, since the key stays there from job to job. The file is points
+ * and terms of rows. */
 static uint64_t device_bytes(const cuzk_circom_work *work, const cuzk_circom_facts *facts)
 {
-    cuzk_proving_counts counts = {.curve = facts->curve,
-                                  .lg_n = facts->lg_domain,
-                                  .n_vars = facts->n_vars,
-                                  .n_field = facts->n_vars,
-                                  .is_zkey = true};
-    uint64_t n = (uint64_t)1 << facts->lg_domain;
-    uint64_t full = cuzk_api_device_bytes(&counts, n + (uint64_t)3 * facts->n_vars, facts->n_vars);
-    /* the file is points and rows */
-    return cuzk_on_device_bytes(work->devices, full, facts->n_bytes + n * CUZK_ON_DEVICE_PER_ROW);
+    enum { TERM_BYTES = 12 + 32 };
+    const cuzk_group *g = facts->curve->g;
+    uint64_t points =
+        (((uint64_t)1 << facts->lg_domain) + 3 * (uint64_t)facts->n_vars - (facts->n_public + 1)) *
+            g[CUZK_G1].affine_bytes +
+        (uint64_t)facts->n_vars * g[CUZK_G2].affine_bytes;
+    uint64_t rest = facts->n_bytes > points ? facts->n_bytes - points : 0;
+    cuzk_key_numbers numbers =
+        cuzk_key_numbers_circom(facts->curve, facts->lg_domain, facts->n_vars, rest / TERM_BYTES);
+    return cuzk_on_device_bytes(work->devices, &numbers);
 }
 
 static void fill_info(cuzk_task_info *info, const cuzk_circom_work *work,
@@ -218,7 +221,8 @@ static cuzk_status device_load(void *user, cuzk_resident *resident, unsigned dev
                                cuzk_error *err)
 {
     const cuzk_circom_work *work = user;
-    return cuzk_on_device_load(&resident->on, work->devices, device, resident->key.prover, err);
+    return cuzk_on_device_load(&resident->on, work->devices, device, resident->key.prover,
+                               resident->device_bytes, err);
 }
 
 static void device_evict(void *user, cuzk_resident *resident, unsigned device)
@@ -245,6 +249,7 @@ static cuzk_status resident_load(void *user, cuzk_resident **out, uint64_t *byte
         resident_close(user, made);
     } else {
         *bytes = made->key.n_bytes + cuzk_prover_bytes(made->key.prover);
+        made->device_bytes = device_bytes(work, &facts);
         *out = made;
     }
     free(path);

@@ -19,6 +19,7 @@ struct cuzk_task {
 
 struct cuzk_resident {
     cuzk_filecoin_key *key;
+    uint64_t device_bytes; /* reserved on a device that it is on */
     cuzk_on_device on;
 };
 
@@ -49,8 +50,8 @@ static void task_destroy(void *user, cuzk_task *task)
 static uint64_t resident_device_bytes(const cuzk_filecoin_work *work,
                                       const cuzk_circuit_counts *counts)
 {
-    return cuzk_on_device_bytes(work->devices, cuzk_circuit_device_bytes(counts),
-                                cuzk_circuit_device_bytes_least(counts));
+    cuzk_key_numbers numbers = cuzk_key_numbers_filecoin(counts);
+    return cuzk_on_device_bytes(work->devices, &numbers);
 }
 
 static cuzk_status fill_info(cuzk_task_info *info, const cuzk_filecoin_work *work,
@@ -145,7 +146,8 @@ static cuzk_status device_load(void *user, cuzk_resident *resident, unsigned dev
                                cuzk_error *err)
 {
     const cuzk_filecoin_work *work = user;
-    return cuzk_on_device_load(&resident->on, work->devices, device, resident->key->prover, err);
+    return cuzk_on_device_load(&resident->on, work->devices, device, resident->key->prover,
+                               resident->device_bytes, err);
 }
 
 static void device_evict(void *user, cuzk_resident *resident, unsigned device)
@@ -170,8 +172,10 @@ static cuzk_status resident_load(void *user, cuzk_resident **out, uint64_t *byte
                                  const char *circuit, bool warm, cuzk_error *err)
 {
     const cuzk_filecoin_work *work = user;
+    const cuzk_circuit_counts *counts = NULL;
     cuzk_registered_proof proof;
     char *path = NULL;
+    CUZK_TRY(cuzk_circuit_counts_get(&counts, circuit, err));
     CUZK_TRY(find_params(&path, &proof, work, circuit, err));
     cuzk_filecoin_key_params params = {.circuits_folder = work->circuits_folder,
                                        .allow_test_key = work->allow_test_key,
@@ -189,6 +193,7 @@ static cuzk_status resident_load(void *user, cuzk_resident **out, uint64_t *byte
         warm_up();
     }
     *bytes = cuzk_prover_bytes(made->key->prover) + cuzk_shape_bytes(made->key->shape);
+    made->device_bytes = resident_device_bytes(work, counts);
     *out = made;
     return CUZK_OK;
 }

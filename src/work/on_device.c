@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "work/on_device.h"
 
-uint64_t cuzk_on_device_bytes(const cuzk_work_devices *devices, uint64_t full, uint64_t least)
+uint64_t cuzk_on_device_bytes(const cuzk_work_devices *devices, const cuzk_key_numbers *numbers)
 {
     uint64_t most = 0;
     for (unsigned i = 0; i < devices->n; i++) {
         uint64_t bytes = devices->devices[i].memory_bytes;
         most = bytes > most ? bytes : most;
     }
-    return full > most && least <= most ? most : full;
+    return most == 0 ? 0 : cuzk_api_device_plan(numbers, most).total_bytes;
 }
 
 cuzk_status cuzk_on_device_load(cuzk_on_device *on, const cuzk_work_devices *devices,
-                                unsigned device, const cuzk_prover *prover, cuzk_error *err)
+                                unsigned device, const cuzk_prover *prover, uint64_t limit,
+                                cuzk_error *err)
 {
     CUZK_FAIL_IF(device >= devices->n || devices->devices[device].memory_bytes == 0, err,
                  CUZK_E_INTERNAL, "a key for device %u, which has no memory", device);
-    return cuzk_api_device_open(&on->copies[device], devices->devices[device].id, prover, err);
+    return cuzk_api_device_open(&on->copies[device], devices->devices[device].id, prover, limit,
+                                err);
 }
 
 void cuzk_on_device_evict(cuzk_on_device *on, unsigned device)

@@ -12,17 +12,15 @@ typedef struct {
     cuzk_api_device *copies[CUZK_WORK_DEVICES_MAX];
 } cuzk_on_device;
 
-/* Bytes a row of the domain: factors of transforms, and a, b, c. */
-enum { CUZK_ON_DEVICE_PER_ROW = 64 + 3 * 32 };
+/** What to reserve on a device for a resident with a key of these numbers: what the largest device
+ *  would do with it takes, or, where it fits none, what the smallest way would. 0 without cards. */
+uint64_t cuzk_on_device_bytes(const cuzk_work_devices *devices, const cuzk_key_numbers *numbers);
 
-/** What to reserve on a device for a resident that takes `full` bytes there, or, with its sums made
- *  in pieces, at least `least`: all of the largest device where only the latter fits. */
-uint64_t cuzk_on_device_bytes(const cuzk_work_devices *devices, uint64_t full, uint64_t least);
-
-/** Copy a prover's key to a device. prover: borrowed until evict. Errors: E_DEVICE, E_MEMORY,
- *  E_INTERNAL (a device without memory). */
+/** Copy a prover's key to a device, or make ready to stream it. prover: borrowed until evict.
+ * limit: the bytes that are reserved. Errors: E_DEVICE, E_MEMORY, E_INTERNAL (a device without
+ * memory). */
 cuzk_status cuzk_on_device_load(cuzk_on_device *on, const cuzk_work_devices *devices,
-                                unsigned device, const cuzk_prover *prover,
+                                unsigned device, const cuzk_prover *prover, uint64_t limit,
                                 cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Take it off; nothing where it is not there. */

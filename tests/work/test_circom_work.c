@@ -522,12 +522,23 @@ static void test_devices(void **state)
     cuzk_status status = cuzk_work_devices_init(&found, card, 1, &err);
     assert_true(status == CUZK_E_UNSUPPORTED || status == CUZK_E_DEVICE);
     assert_int_equal(found.n, 1); /* as it was */
-    /* what is reserved where sums can be made in pieces */
-    cuzk_work_devices two = {.n = 2, .devices = {{.memory_bytes = 100}, {.memory_bytes = 200}}};
-    assert_int_equal(cuzk_on_device_bytes(&two, 150, 50), 150);
-    assert_int_equal(cuzk_on_device_bytes(&two, 300, 200), 200);
-    assert_int_equal(cuzk_on_device_bytes(&two, 300, 201), 300); /* never fits: refused with it */
-    assert_int_equal(cuzk_on_device_bytes(&found, 0, 50), 0);
+    /* what is reserved: what the largest card would do with the key, or its least where none fits
+     */
+    cuzk_work_devices two = {
+        .n = 2,
+        .devices = {{.memory_bytes = UINT64_C(8) << 30}, {.memory_bytes = UINT64_C(16) << 30}}};
+    cuzk_key_numbers numbers =
+        cuzk_key_numbers_circom(cuzk_curve_get(CUZK_CURVE_BN254), 24, 1 << 24, UINT64_C(4) << 24);
+    cuzk_device_plan plan = cuzk_api_device_plan(&numbers, two.devices[1].memory_bytes);
+    assert_int_equal(cuzk_on_device_bytes(&two, &numbers), plan.total_bytes);
+    numbers.lg_n = 27;
+    cuzk_device_plan refused = cuzk_api_device_plan(&numbers, two.devices[1].memory_bytes);
+    assert_int_equal(cuzk_on_device_bytes(&two, &numbers), refused.total_bytes);
+    assert_int_equal(cuzk_on_device_bytes(&found, &numbers), 0); /* the CPU */
+    if (plan.total_bytes != 0) {                                 /* a program with CUDA */
+        assert_true(plan.fits && plan.total_bytes <= two.devices[1].memory_bytes);
+        assert_true(!refused.fits && refused.total_bytes > two.devices[1].memory_bytes);
+    }
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */

@@ -13,19 +13,34 @@ size_t cuzk_arena_plan(cuzk_arena *arena, cuzk_arena_purpose purpose, size_t n_b
     return at;
 }
 
-static cuzk_status too_much(const cuzk_arena *arena, size_t limit, cuzk_error *err)
+const char *cuzk_arena_purpose_name(cuzk_arena_purpose purpose)
 {
-    static const char *const names[CUZK_ARENA_PURPOSES] = {"key", "circuit", "tables", "witness",
-                                                           "workspace"};
-    char text[256];
+    static const char *const names[CUZK_ARENA_PURPOSES] = {"key",     "circuit", "tables",
+                                                           "staging", "witness", "workspace"};
+    return names[purpose];
+}
+
+static double mebibytes(uint64_t n_bytes)
+{
+    return (double)n_bytes / (1 << 20);
+}
+
+cuzk_status cuzk_arena_too_much(const cuzk_arena *arena, uint64_t key_bytes, uint64_t limit,
+                                cuzk_error *err)
+{
+    char text[256], streamed[96] = "";
     int n = 0;
     for (int i = 0; i < CUZK_ARENA_PURPOSES && n >= 0 && n < (int)sizeof text; i++) {
-        n += snprintf(text + n, sizeof text - (size_t)n, "%s%s %.1f", i == 0 ? "" : ", ", names[i],
-                      (double)arena->bytes[i] / (1 << 20));
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s%s %.1f", i == 0 ? "" : ", ",
+                      cuzk_arena_purpose_name((cuzk_arena_purpose)i), mebibytes(arena->bytes[i]));
+    }
+    if (key_bytes != 0 && arena->bytes[CUZK_ARENA_KEY] == 0) {
+        snprintf(streamed, sizeof streamed, " even with the %.1f MiB of its points streamed",
+                 mebibytes(key_bytes));
     }
     return CUZK_FAIL(err, CUZK_E_MEMORY,
-                     "a proof with this key needs %.1f MiB of device memory (%s), there are %.1f",
-                     (double)arena->total / (1 << 20), text, (double)limit / (1 << 20));
+                     "a proof with this key needs %.1f MiB of device memory%s (%s), there are %.1f",
+                     mebibytes(arena->total), streamed, text, mebibytes(limit));
 }
 
 cuzk_status cuzk_arena_reserve(cuzk_arena *arena, const cuzk_cuda_api *api, size_t limit,
@@ -35,12 +50,12 @@ cuzk_status cuzk_arena_reserve(cuzk_arena *arena, const cuzk_cuda_api *api, size
     CUZK_CUDA_TRY(api, err, cuMemGetInfo, (&free_bytes, &all_bytes));
     limit = limit == 0 || limit > free_bytes ? free_bytes : limit;
     if (arena->total > limit) {
-        return too_much(arena, limit, err);
+        return cuzk_arena_too_much(arena, 0, limit, err);
     }
     CUresult result = CUZK_CU(api, cuMemAlloc)(&arena->at, arena->total);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) { /* free, but not in one piece */
         arena->at = 0;
-        return too_much(arena, limit, err);
+        return cuzk_arena_too_much(arena, 0, limit, err);
     }
     cuzk_status status = cuzk_cuda_check(api, result, "cuMemAlloc", __FILE__, __LINE__, err);
     if (status != CUZK_OK) {

@@ -124,21 +124,38 @@ static uint32_t clamp(uint64_t x, uint32_t least, uint32_t most)
     return x < least ? least : x > most ? most : (uint32_t)x;
 }
 
+/* For n scalars, with at most so many entries and codes at a time, or one window's. */
+static cuzk_sum_plan plan_for(const cuzk_curve *curve, uint32_t bits, uint32_t n,
+                              uint64_t entries_max, uint64_t codes_max)
+{
+    bits = bits != 0 ? bits : best_bits(curve, n);
+    cuzk_sum_plan w = {.n = n, .lg_buckets = bits - 1, .n_windows = window_count(curve, bits)};
+    n += n == 0;
+    w.together = clamp(entries_max / n, 1, w.n_windows);
+    w.n_groups = (w.n_windows + w.together - 1) / w.together;
+    w.coded = clamp(codes_max / n / w.together, 1, w.n_groups) * w.together;
+    return w;
+}
+
+/* Of the n that the workspace is sized for; fewer scalars may have more windows together, but no
+ * more entries and codes. */
 static cuzk_sum_plan plan_windows(const cuzk_curve *curve, const cuzk_point_sum_params *p)
 {
-    uint32_t bits = p->window_bits != 0 ? p->window_bits : best_bits(curve, p->n);
-    cuzk_sum_plan w = {.n = p->n, .lg_buckets = bits - 1, .n_windows = window_count(curve, bits)};
-    uint64_t n = p->n == 0 ? 1 : p->n;
-    uint64_t together = p->windows_together != 0 ? p->windows_together : ENTRIES_TOGETHER / n;
-    w.together = clamp(together, 1, w.n_windows);
-    w.n_groups = (w.n_windows + w.together - 1) / w.together;
-    w.coded = clamp(CODES_TOGETHER / n / w.together, 1, w.n_groups) * w.together;
+    uint32_t n = p->n_max != 0 ? p->n_max : p->n;
+    uint64_t entries =
+        p->windows_together != 0 ? (uint64_t)n * p->windows_together : ENTRIES_TOGETHER;
+    cuzk_sum_plan w = plan_for(curve, p->window_bits, n, entries, CODES_TOGETHER);
+    if (n != p->n) {
+        w = plan_for(curve, p->window_bits, p->n, (uint64_t)n * w.together, (uint64_t)n * w.coded);
+    }
     return w;
 }
 
 size_t cuzk_point_sum_bytes(const cuzk_point_summer *s, const cuzk_point_sum_params *params)
 {
-    cuzk_sum_plan plan = plan_windows(s->curve, params);
+    cuzk_point_sum_params all = *params;
+    all.n = params->n_max != 0 ? params->n_max : params->n;
+    cuzk_sum_plan plan = plan_windows(s->curve, &all);
     return cuzk_sum_make_layout(&s->curve->g[params->group], &plan).total;
 }
 
@@ -177,6 +194,9 @@ static cuzk_status check_params(const cuzk_point_sum_params *p, const cuzk_sum_p
     CUZK_FAIL_IF(p->window_bits != 0 && (p->window_bits < 4 || p->window_bits > 24), err,
                  CUZK_E_ARGUMENT, "adding up points on a device: windows of %u bits, not 4 to 24",
                  p->window_bits);
+    CUZK_FAIL_IF(p->n_max != 0 && p->n > p->n_max, err, CUZK_E_ARGUMENT,
+                 "adding up points on a device: %u scalars, the workspace is for %u", p->n,
+                 p->n_max);
     CUZK_FAIL_IF(p->n >= 1u << 28, err, CUZK_E_ARGUMENT,
                  "adding up points on a device: %u scalars, at most 2^28 - 1", p->n);
     CUZK_FAIL_IF((uint64_t)p->n * w->together >= 1u << 31, err, CUZK_E_ARGUMENT,

@@ -35,11 +35,13 @@ typedef struct {
     CUdeviceptr which;    /* n × uint32_t: the numbers of the scalars; 0 for 0 … n-1 */
     CUdeviceptr index;    /* n × uint32_t: the base of each scalar, below 2^31; 0 for 0 … n-1 */
     uint32_t n;           /* below 2^28 */
+    uint32_t n_max;       /* that the workspace was sized for: no fewer than n; 0: n */
     unsigned window_bits; /* 0: from the cost model; else 4 … 24 */
     unsigned windows_together; /* 0: as many as the cost model says; sorted and added up at once */
 } cuzk_point_sum_params;
 
-/** Bytes of workspace of cuzk_point_sum for these n, group, window_bits and windows_together. Pure.
+/** Bytes of workspace of cuzk_point_sum for these n (or n_max), group, window_bits and
+ *  windows_together; enough for fewer scalars too, with n_max. Pure.
  *  About 130 bytes an entry in G1 on bls12_381, n entries a window, 2^25 at a time or one window.
  */
 size_t cuzk_point_sum_bytes(const cuzk_point_summer *s, const cuzk_point_sum_params *params);
