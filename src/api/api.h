@@ -96,6 +96,8 @@ typedef struct {
  */
 cuzk_device_plan cuzk_api_device_plan(const cuzk_key_numbers *numbers, uint64_t free_bytes);
 
+struct cuzk_circuit_counts; /* filecoin/circuit_sizes.h */
+
 /** Of a Filecoin circuit. Pure. */
 cuzk_key_numbers cuzk_key_numbers_filecoin(const struct cuzk_circuit_counts *counts);
 

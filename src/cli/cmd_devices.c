@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* cuzk devices. */
 #include "cli/cli.h"
+#include "cli/device_plans.h"
 
 static void print_json(const cuzk_ctx *ctx, const cuzk_device_info *devices, size_t n,
                        const char *why_none)
@@ -47,7 +48,15 @@ static void print_device(const cuzk_device_info *d)
 int cuzk_cli_devices(cuzk_cli_args *args)
 {
     static cuzk_device_info devices[CUZK_DEVICES_MAX];
+    bool is_plan = cuzk_cli_value(args, "--plan") != NULL;
+    bool has_sizes = cuzk_cli_value(args, "--memory") != NULL;
     int code = CUZK_EXIT_OK;
+    if (has_sizes && !is_plan) {
+        return cuzk_cli_usage(args, "--memory goes with --plan");
+    }
+    if (has_sizes) { /* no driver is needed */
+        return cuzk_cli_device_plans(args, NULL, 0);
+    }
     cuzk_ctx *ctx = cuzk_cli_ctx(args, &code);
     if (ctx == NULL) {
         return code;
@@ -55,7 +64,9 @@ int cuzk_cli_devices(cuzk_cli_args *args)
     size_t n = 0;
     cuzk_error why = {0};
     bool has_list = cuzk_devices(devices, CUZK_DEVICES_MAX, &n, &why) == CUZK_OK;
-    if (args->json) {
+    if (is_plan) {
+        code = cuzk_cli_device_plans(args, devices, n);
+    } else if (args->json) {
         print_json(ctx, devices, n, has_list ? "" : why.text);
     } else {
         printf("cpu: path %s, threads %u\n", cuzk_ctx_cpu(ctx), cuzk_ctx_n_threads(ctx));
@@ -67,5 +78,5 @@ int cuzk_cli_devices(cuzk_cli_args *args)
         }
     }
     cuzk_ctx_destroy(ctx);
-    return CUZK_EXIT_OK;
+    return code;
 }

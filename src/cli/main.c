@@ -77,6 +77,12 @@ static const cuzk_cli_option bench_options[] = {
     OPTION_END,
 };
 
+static const cuzk_cli_option devices_options[] = {
+    {"--plan", NULL, NULL, "what each does with every circuit's key: resident, streamed, refused"},
+    {"--memory", NULL, "GIB", "with --plan: cards of these sizes instead, such as 16 or 8,16,24"},
+    OPTION_END,
+};
+
 static const cuzk_cli_option params_options[] = {
     {"--folder", NULL, "DIR", "default: FIL_PROOFS_PARAMETER_CACHE, else /var/tmp/filecoin-..."},
     {"--manifest", NULL, "FILE", "a parameters.json instead of the built-in list"},
@@ -180,7 +186,7 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      1, 100, params_options, cuzk_cli_params, NULL, NULL},
     {"devices", "", "GPUs: what is there, whether it computes rightly, whether it is used",
      "Every CUDA device is given a short self-test. prove and bench use one with --device.", 0, 0,
-     NULL, cuzk_cli_devices, NULL, NULL},
+     devices_options, cuzk_cli_devices, NULL, NULL},
     OF_SERVER("serve", "", "the proving daemon: gRPC service, journal, status and metrics"),
     OF_SERVER("config", "check [FILE] | print | explain [KEY]", "the daemon's configuration"),
     OF_SERVER("submit", "KIND FILE...",

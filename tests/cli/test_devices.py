@@ -62,6 +62,26 @@ def test_faults(cuzk):
                "pub.json", "--device", "cuda:1", env=driver(cuzk))
 
 
+def test_plan(cuzk):
+    """What cards of given sizes do needs no driver; a device's free memory is planned for, too."""
+    j = cuzk.ok("devices", "--plan", "--memory", "8,16,80", "--json", env=driver(cuzk, "init")).json()
+    assert [c["card"] for c in j["cards"]] == ["a card of 8 GiB", "a card of 16 GiB", "a card of 80 GiB"], j
+    of = [{p["circuit"]: p for p in c["plans"]} for c in j["cards"]]
+    assert [o["porep-32g"]["plan"] for o in of] == ["refused", "streamed", "resident"], j
+    assert [o["winning-32g"]["plan"] for o in of] == ["resident"] * 3, j
+    assert of[0]["circom bn128 2^24"]["plan"] == of[0]["circom bls12381 2^24"]["plan"] == "streamed", j
+    p = of[1]["porep-32g"]
+    assert p["total_bytes"] == sum(p[k + "_bytes"] for k in ("resident", "circuit", "table", "staging", "witness", "workspace"))
+    assert p["resident_bytes"] == 0 and p["staging_bytes"] > 0 and p["key_bytes"] > 44 << 30, p
+    r = cuzk.ok("devices", "--plan", "--memory", "16", env=driver(cuzk, "init"))
+    assert "a card of 16 GiB, 15.4 GiB free:\n" in r.out and "porep-32g" in r.out, r
+    r = cuzk.ok("devices", "--plan", env=driver(cuzk))
+    assert "cuda:0, 1.0 GiB free:\n" in r.out, r
+    for bad in ("", "x", "16,", "0", "16 GiB", "5000"):
+        cuzk.fails(2, "--memory", "devices", "--plan", "--memory", bad)
+    cuzk.fails(2, "--memory goes with --plan", "devices", "--memory", "16")
+
+
 def test_broken_witness(cuzk):
     zkey, wtns, _ = inputs(cuzk)
     data = bytearray(read(wtns))

@@ -216,12 +216,57 @@ static void test_refused(void **state)
     cuzk_point_summer_close(&summer);
 }
 
+/* A workspace that is sized for n_max scalars is enough for fewer, which may have more windows
+ * together. */
+static void test_fewer(void **state)
+{
+    (void)state;
+    enum { GUARD = 4096 };
+    cuzk_error error = {0};
+    open_summer(CUZK_CURVE_BN254);
+    const cuzk_group *g = &curve->g[CUZK_G1];
+    cuzk_point_sum_params params = {.group = CUZK_G1, .n_max = 90};
+    char *bases = draw_bases(g, params.n_max);
+    uint64_t *scalars = draw_scalars(params.n_max, MIXED);
+    params.bases = device_bytes(bases, params.n_max * g->affine_bytes);
+    params.scalars = device_bytes(scalars, 32 * (size_t)params.n_max);
+    for (params.windows_together = 1; params.windows_together <= 4; params.windows_together += 3) {
+        size_t n_bytes = cuzk_point_sum_bytes(&summer, &params);
+        CUdeviceptr ws = device_bytes(NULL, n_bytes + GUARD);
+        for (params.n = 0; params.n <= params.n_max; params.n += 15) {
+            cuzk_jac found;
+            must(cuzk_point_sum(&summer, &found, &params, ws, NULL, &error), &error);
+            unsigned char *guard = host_bytes(ws + n_bytes, GUARD);
+            for (int i = 0; i < GUARD; i++) {
+                assert_int_equal(guard[i], 0xcc);
+            }
+            free(guard);
+            cuzk_point_sum_params alone = params;
+            alone.n_max = alone.windows_together = 0;
+            CUdeviceptr other = device_bytes(NULL, cuzk_point_sum_bytes(&summer, &alone));
+            cuzk_jac expected;
+            must(cuzk_point_sum(&summer, &expected, &alone, other, NULL, &error), &error);
+            check_equal(g, &expected, &found, "fewer", params.n);
+            free_all(&other, 1);
+        }
+        free_all(&ws, 1);
+    }
+    params.n = params.n_max + 1;
+    assert_int_equal(cuzk_point_sum(&summer, &(cuzk_jac){{0}}, &params, 0, NULL, &error),
+                     CUZK_E_ARGUMENT);
+    CUdeviceptr inputs[] = {params.bases, params.scalars};
+    free_all(inputs, 2);
+    free(bases);
+    free(scalars);
+    cuzk_point_summer_close(&summer);
+}
+
 int main(void)
 {
     device_test_open();
     cuda_test_begin();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bn254),
-                                       cmocka_unit_test(test_bls12_381),
-                                       cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bn254), cmocka_unit_test(test_bls12_381),
+        cmocka_unit_test(test_fewer), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -531,7 +531,7 @@ static void test_devices(void **state)
         cuzk_key_numbers_circom(cuzk_curve_get(CUZK_CURVE_BN254), 24, 1 << 24, UINT64_C(4) << 24);
     cuzk_device_plan plan = cuzk_api_device_plan(&numbers, two.devices[1].memory_bytes);
     assert_int_equal(cuzk_on_device_bytes(&two, &numbers), plan.total_bytes);
-    numbers.lg_n = 27;
+    numbers.lg_n = 28;
     cuzk_device_plan refused = cuzk_api_device_plan(&numbers, two.devices[1].memory_bytes);
     assert_int_equal(cuzk_on_device_bytes(&two, &numbers), refused.total_bytes);
     assert_int_equal(cuzk_on_device_bytes(&found, &numbers), 0); /* the CPU */

@@ -226,35 +226,44 @@ static bool find_tables(cuzk_card_plan *plan, const cuzk_card_need *need, uint64
     }
 }
 
+static bool find_streamed(cuzk_card_plan *plan, const cuzk_card_need *need,
+                          const cuzk_card_limits *limits, uint32_t most, uint32_t least)
+{
+    plan->mode = CUZK_CARD_STREAMED;
+    for (plan->n_slots = limits->slots; plan->n_slots > 0; plan->n_slots--) {
+        if (find_tables(plan, need, limits->memory, most, least)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool find_resident(cuzk_card_plan *plan, const cuzk_card_need *need,
+                          const cuzk_card_limits *limits, uint32_t most, uint32_t least)
+{
+    plan->mode = CUZK_CARD_RESIDENT;
+    plan->lg_factors = need->lg_n;
+    for (plan->n_slots = limits->slots; plan->n_slots > 0; plan->n_slots--) {
+        if (find_piece(plan, need, limits->memory, most, least)) {
+            return true;
+        }
+    }
+    plan->n_slots = 1;
+    return find_tables(plan, need, limits->memory, most, least);
+}
+
 static bool find_plan(cuzk_card_plan *plan, const cuzk_card_need *need,
                       const cuzk_card_limits *limits)
 {
     piece_range r = pieces_of(CUZK_CARD_RESIDENT, need, limits->piece);
     piece_range s = pieces_of(CUZK_CARD_STREAMED, need, limits->piece);
-    plan->mode = CUZK_CARD_RESIDENT;
-    plan->lg_factors = need->lg_n;
-    for (plan->n_slots = limits->slots; plan->n_slots > 0; plan->n_slots--) {
-        if (find_piece(plan, need, limits->memory, r.most, r.good)) {
-            return true;
-        }
-    }
-    plan->n_slots = 1;
-    if (find_tables(plan, need, limits->memory, r.most, r.good)) {
-        return true;
-    }
-    plan->mode = CUZK_CARD_STREAMED;
-    for (plan->n_slots = limits->slots; plan->n_slots > 0; plan->n_slots--) {
-        if (find_tables(plan, need, limits->memory, s.most, s.good)) {
-            return true;
-        }
-    }
-    plan->n_slots = 1;
-    plan->mode = CUZK_CARD_RESIDENT;
-    if (find_tables(plan, need, limits->memory, r.good, r.least)) {
-        return true;
-    }
-    plan->mode = CUZK_CARD_STREAMED;
-    return find_tables(plan, need, limits->memory, s.good, s.least);
+    bool may_stream = !limits->is_resident_only;
+    cuzk_card_limits one = *limits;
+    one.slots = 1;
+    return find_resident(plan, need, limits, r.most, r.good) ||
+           (may_stream && find_streamed(plan, need, limits, s.most, s.good)) ||
+           find_resident(plan, need, &one, r.good, r.least) ||
+           (may_stream && find_streamed(plan, need, &one, s.good, s.least));
 }
 
 cuzk_card_plan cuzk_card_decide(const cuzk_card_need *need, const cuzk_card_limits *limits)

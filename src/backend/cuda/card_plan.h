@@ -44,6 +44,7 @@ typedef struct {
     uint64_t memory; /* bytes of the card that may be taken */
     unsigned slots;  /* witnesses on the card at once, wanted: 1 … CUZK_CARD_SLOTS_MAX */
     uint32_t piece;  /* the most scalars of a sum at a time, a multiple of 64; 0: as many as fit */
+    bool is_resident_only; /* the key cannot be streamed */
 } cuzk_card_limits;
 
 typedef enum {
@@ -57,6 +58,7 @@ typedef struct {
     unsigned lg_factors;  /* of the table (transformer.h) */
     unsigned n_slots;     /* witnesses; streamed: also the units that one pass serves */
     uint32_t piece;       /* scalars, and bits, of a sum at a time: a multiple of 64 */
+    uint32_t entries;     /* scalars times windows of a sum at a time, or one window */
     uint64_t stage_bytes; /* streamed: of each of the two places of bases */
     cuzk_arena arena;     /* bytes by purpose, and in all; nothing is reserved */
 } cuzk_card_plan;
@@ -83,8 +85,8 @@ cuzk_card_plan cuzk_card_decide(const cuzk_card_need *need, const cuzk_card_limi
 cuzk_status cuzk_card_refuse(const cuzk_card_plan *plan, const cuzk_card_need *need,
                              const cuzk_card_limits *limits, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Plan the places of a decided plan behind what the arena has (of purpose circuit); the arena then
- *  has the plan's bytes, less need->circuit_bytes and more what it had. Pure. */
+/** Plan the places of a decided plan behind what the arena has of purpose circuit; where that is
+ *  need->circuit_bytes, the arena then equals the plan's. Pure. */
 void cuzk_card_place(cuzk_card_places *at, cuzk_arena *arena, const cuzk_card_plan *plan,
                      const cuzk_card_need *need);
 

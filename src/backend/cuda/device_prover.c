@@ -24,15 +24,13 @@ static cuzk_status open_all(cuzk_device_prover *d, const cuzk_device_prover_para
     d->has_summer = true;
     CUZK_TRY(cuzk_device_times_create(&d->times, d->api, err));
     d->summer.adder.times = d->times;
-    d->n_field_max = cuzk_prover_count_field(p);
-    cuzk_prover_plan_residents(d);
     CUZK_TRY(cuzk_device_rows_open(&d->rows, d->api, p->is_zkey ? NULL : p->shape,
                                    p->is_zkey ? &p->zkey : NULL, p->lg_n, &d->arena, err));
     d->has_rows = true;
-    cuzk_prover_plan_witness(d);
     CUZK_TRY(cuzk_prover_reserve(d, params, err));
-    CUZK_TRY(cuzk_transformer_open(&d->transformer, d->api, p->curve, generator, p->lg_n, p->lg_n,
-                                   cuzk_prover_address(d, d->at.factors), NULL, err));
+    CUZK_TRY(cuzk_transformer_open(&d->transformer, d->api, p->curve, generator, p->lg_n,
+                                   d->plan.lg_factors, cuzk_prover_address(d, d->at.factors), NULL,
+                                   err));
     d->has_transformer = true;
     return cuzk_prover_upload_key(d, params, err);
 }

@@ -36,11 +36,6 @@ cuzk_status cuzk_device_prover_create(cuzk_device_prover **out, const cuzk_cuda_
                                       const cuzk_device_prover_params *params,
                                       cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** About the bytes of device memory of a prover whose key has n_g1 and n_g2 points and of its
- *  proofs, whatever the witness; rows are taken to have four terms. A prover gets by with less, in
- *  pieces. Pure. */
-uint64_t cuzk_device_prover_bytes(const cuzk_proving_counts *counts, uint64_t n_g1, uint64_t n_g2);
-
 /** What cuzk_prove_params takes; valid until destroy. Any number of threads may prove with it at
  *  once: they take turns, a proof's upload included. */
 const cuzk_prove_device *cuzk_device_prover_get(const cuzk_device_prover *prover);

@@ -3,6 +3,7 @@
 #ifndef CUZK_BACKEND_CUDA_DEVICE_PROVER_IMPL_H
 #define CUZK_BACKEND_CUDA_DEVICE_PROVER_IMPL_H
 
+#include "backend/cuda/card_plan.h"
 #include "backend/cuda/device_prover.h"
 #include "backend/cuda/device_rows.h"
 #include "backend/cuda/point_summer.h"
@@ -12,15 +13,6 @@
 #include <pthread.h>
 
 enum { CUZK_PROVER_SETS = 3 };
-
-/* Places in the arena. */
-typedef struct {
-    size_t h, queries[CUZK_PROVER_SETS][CUZK_QUERIES_MAX];
-    size_t support[CUZK_PROVER_SETS], support_rank[CUZK_PROVER_SETS], factors;
-    size_t is_field, bits, rank, field; /* of the witness */
-    size_t a, b, c, h_sums;             /* while h is made and summed … */
-    size_t index, which, select, sums;  /* … and in the same place, the other sums */
-} cuzk_prover_places;
 
 struct cuzk_device_prover {
     const cuzk_cuda_device *device;
@@ -33,10 +25,11 @@ struct cuzk_device_prover {
     cuzk_transformer transformer;
     cuzk_point_summer summer;
     cuzk_device_rows rows;
+    cuzk_card_need need;
+    cuzk_card_plan plan;
     cuzk_arena arena;
-    cuzk_prover_places at;
-    uint32_t n_field_max; /* field values that there is room for */
-    uint32_t piece;       /* scalars, and bits in 64ths, of a sum at a time */
+    cuzk_card_places at;
+    size_t support[CUZK_PROVER_SETS], support_rank[CUZK_PROVER_SETS]; /* places, too */
     cuzk_device_times *times;
     float ms[CUZK_TIME_KINDS]; /* of proofs since they were asked for */
 };
@@ -53,20 +46,11 @@ static inline uint32_t cuzk_prover_fewer(size_t a, uint32_t b)
 
 /* ---- device_plan.c ---- */
 
-/** Plan the places of the key, the circuit's support and the tables. */
-void cuzk_prover_plan_residents(cuzk_device_prover *d);
+/** The number of a set's query in need.queries; H is 0. */
+unsigned cuzk_prover_query_number(const cuzk_prover *p, unsigned set, size_t query);
 
-/** Plan the places of a witness of up to n_field_max field values. */
-void cuzk_prover_plan_witness(cuzk_device_prover *d);
-
-/** Variables that may hold field values. */
-uint32_t cuzk_prover_count_field(const cuzk_prover *p);
-
-/** Bases of a query: of all variables, or of those in the set's support. */
-size_t cuzk_prover_bases(const cuzk_prover *p, const cuzk_query_set *set, const cuzk_msm_query *q);
-
-/** Plan the workspace and reserve the arena: sums in one piece if there is room, else in smaller
- *  ones. Errors: E_MEMORY with the bytes of each purpose; E_DEVICE. */
+/** Decide, plan the places of all but the rows, which are planned before, and reserve the arena.
+ *  Errors: E_MEMORY with the bytes of each purpose; E_DEVICE. */
 cuzk_status cuzk_prover_reserve(cuzk_device_prover *d, const cuzk_device_prover_params *params,
                                 cuzk_error *err) CUZK_WARN_UNUSED;
 

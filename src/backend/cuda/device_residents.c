@@ -26,17 +26,17 @@ static cuzk_status upload_support(const cuzk_device_prover *d, unsigned i, cuzk_
         rank[w] = before;
         before += (uint32_t)__builtin_popcountll(set->support[w]);
     }
-    cuzk_status status = cuzk_prover_upload(d, d->at.support_rank[i], rank, 4 * words, err);
+    cuzk_status status = cuzk_prover_upload(d, d->support_rank[i], rank, 4 * words, err);
     free(rank);
-    return status != CUZK_OK
-               ? status
-               : cuzk_prover_upload(d, d->at.support[i], set->support, 8 * words, err);
+    return status != CUZK_OK ? status
+                             : cuzk_prover_upload(d, d->support[i], set->support, 8 * words, err);
 }
 
 static cuzk_status put_points(const cuzk_device_prover *d, const cuzk_device_prover_params *params,
-                              size_t place, cuzk_group_id group, const void *from, size_t n,
-                              cuzk_error *err)
+                              unsigned query, const void *from, cuzk_error *err)
 {
+    cuzk_group_id group = d->need.queries[query].group;
+    size_t n = d->need.queries[query].n, place = d->at.queries[query];
     if (params->points != NULL) {
         return params->points(params->points_ctx, cuzk_prover_address(d, place), group, n, err);
     }
@@ -47,13 +47,12 @@ cuzk_status cuzk_prover_upload_key(const cuzk_device_prover *d,
                                    const cuzk_device_prover_params *params, cuzk_error *err)
 {
     const cuzk_prover *p = d->prover;
-    CUZK_TRY(put_points(d, params, d->at.h, CUZK_G1, p->h, p->n_h, err));
+    CUZK_TRY(put_points(d, params, 0, p->h, err));
     for (unsigned i = 0; i < p->n_sets; i++) {
         const cuzk_query_set *set = &p->sets[i];
         for (size_t k = 0; k < set->n_queries; k++) {
-            const cuzk_msm_query *q = &set->queries[k];
-            CUZK_TRY(put_points(d, params, d->at.queries[i][k], q->group, q->bases,
-                                cuzk_prover_bases(p, set, q), err));
+            CUZK_TRY(put_points(d, params, cuzk_prover_query_number(p, i, k), set->queries[k].bases,
+                                err));
         }
         CUZK_TRY(upload_support(d, i, err));
     }
