@@ -63,7 +63,10 @@ void big_to_le(void *bytes, size_t n, const big *a)
 
 int big_compare(const big *a, const big *b)
 {
-    for (int i = BIG_DIGITS - 1; i >= 0; i--) {
+    if (a->n != b->n) {
+        return a->n < b->n ? -1 : 1;
+    }
+    for (int i = a->n - 1; i >= 0; i--) {
         if (a->d[i] != b->d[i]) {
             return a->d[i] < b->d[i] ? -1 : 1;
         }
@@ -92,28 +95,28 @@ bool big_bit(const big *a, unsigned k)
 
 big big_add(const big *a, const big *b)
 {
-    big o = {.n = BIG_DIGITS};
+    big o = {.n = (a->n > b->n ? a->n : b->n) + 1};
     uint64_t carry = 0;
-    for (int i = 0; i < BIG_DIGITS; i++) {
+    assert(o.n <= BIG_DIGITS);
+    for (int i = 0; i < o.n; i++) {
         carry += (uint64_t)a->d[i] + b->d[i];
         o.d[i] = (uint32_t)carry;
         carry >>= 32;
     }
-    assert(carry == 0);
     trim(&o);
     return o;
 }
 
 big big_sub(const big *a, const big *b)
 {
-    big o = {.n = BIG_DIGITS};
+    big o = {.n = a->n};
     int64_t carry = 0;
-    for (int i = 0; i < BIG_DIGITS; i++) {
+    assert(big_compare(a, b) >= 0);
+    for (int i = 0; i < o.n; i++) {
         carry += (int64_t)a->d[i] - b->d[i];
         o.d[i] = (uint32_t)carry;
         carry >>= 32;
     }
-    assert(carry == 0);
     trim(&o);
     return o;
 }

@@ -32,7 +32,8 @@ typedef struct {
 /** Fill *w for windows of `bits` bits. */
 void cuzk_msm_windows_init(cuzk_msm_windows *w, const cuzk_curve *curve, unsigned bits);
 
-/** Count scalars by the bit length of |t|: lengths[l] for l = 0 … 255.
+/** Count scalars by the bit length of |t|: lengths[l] for l = 0 … 255. Some negative t count as one
+ *  bit longer: their length is told by the highest words.
  *  scalars: n × 32 bytes, canonical. partial: CUZK_MSM_LENGTHS counters per thread. */
 void cuzk_msm_scan(const cuzk_msm_windows *w, const void *scalars, size_t n, uint32_t *lengths,
                    uint32_t *partial, cuzk_pool *pool);
