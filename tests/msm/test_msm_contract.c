@@ -4,46 +4,14 @@
  * for byte; inputs that are only read, at any alignment, not a byte behind them; and sums against
  * chord and tangent on whole numbers (tests/curve/affine_reference.h), which share no formula. */
 #include "curve/affine_reference.h"
+#include "fence.h"
 #include "msm_test.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 static const cuzk_curve_id curves[] = {CUZK_CURVE_BN254, CUZK_CURVE_BLS12_381};
 static cuzk_pool *pools[6]; /* of 1 … 5 threads */
-
-/* n bytes that end where memory ends. */
-typedef struct {
-    uint8_t *map, *at;
-    size_t map_bytes;
-} fenced;
-
-static fenced fence(size_t n_bytes)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    fenced f = {.map_bytes = (n_bytes + page - 1) / page * page + page};
-    f.map = mmap(NULL, f.map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_ptr_not_equal(f.map, MAP_FAILED);
-    assert_int_equal(mprotect(f.map + f.map_bytes - page, page, PROT_NONE), 0);
-    f.at = f.map + f.map_bytes - page - n_bytes;
-    return f;
-}
-
-static fenced fenced_copy(const void *data, size_t n_bytes)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    fenced f = fence(n_bytes);
-    memcpy(f.at, data, n_bytes);
-    assert_int_equal(mprotect(f.map, f.map_bytes - page, PROT_READ), 0); /* and only read */
-    return f;
-}
-
-static void unfence(fenced *f)
-{
-    assert_int_equal(munmap(f->map, f->map_bytes), 0);
-}
 
 static void to_affine(const cuzk_group *g, uint8_t out[192], const cuzk_jac *sum)
 {
