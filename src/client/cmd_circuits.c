@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* cuzk circuits and cuzk metrics. */
+#include "base/size_text.h"
 #include "client/commands.h"
 #include "client/session.h"
 
@@ -44,8 +45,8 @@ static int list_circuits(cuzk_session *session)
         } else {
             printf("%-24s %-9s %s constraints, %s public values, key %s: %s\n", c->name, c->curve,
                    cuzk_cli_group_digits(c->n_constraints).text,
-                   cuzk_cli_group_digits(c->n_public).text,
-                   cuzk_session_size_of(c->size_bytes).text, c->zkey_path);
+                   cuzk_cli_group_digits(c->n_public).text, cuzk_size_of(c->size_bytes).text,
+                   c->zkey_path);
         }
     }
     if (args->json) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* cuzk cancel, preload, evict: one quick thing for each argument. */
+#include "base/size_text.h"
 #include "client/commands.h"
 #include "client/session.h"
 
@@ -67,7 +68,7 @@ static bool evict_one(cuzk_session *session, const char *circuit, cuzk_cli_json 
         cuzk_cli_json_bool(json, "was_loaded", answer->was_loaded);
         cuzk_cli_json_number(json, "freed_bytes", answer->freed_bytes);
     } else if (answer->was_loaded) {
-        printf("%s: evicted, %s\n", circuit, cuzk_session_size_of(answer->freed_bytes).text);
+        printf("%s: evicted, %s\n", circuit, cuzk_size_of(answer->freed_bytes).text);
     } else {
         printf("%s: was not loaded\n", circuit);
     }

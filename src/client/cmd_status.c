@@ -104,6 +104,23 @@ static void put_queues(cuzk_cli_json *json, const Cuzk__V1__GetStatusResponse *r
     cuzk_cli_json_close(json, ']');
 }
 
+static void put_waiting(cuzk_cli_json *json, const Cuzk__V1__GetStatusResponse *r)
+{
+    cuzk_cli_json_open(json, "waiting", '[');
+    for (size_t i = 0; i < r->n_waiting; i++) {
+        const Cuzk__V1__JobWait *w = r->waiting[i];
+        cuzk_cli_json_open(json, NULL, '{');
+        cuzk_cli_json_text(json, "job_id", w->job_id);
+        cuzk_cli_json_text(json, "kind", w->proof_kind);
+        cuzk_cli_json_text(json, "reason", w->reason);
+        cuzk_cli_json_text(json, "waits_for", w->text);
+        cuzk_cli_json_number(json, "needed_bytes", w->needed_bytes);
+        cuzk_cli_json_number(json, "free_bytes", w->free_bytes);
+        cuzk_cli_json_close(json, '}');
+    }
+    cuzk_cli_json_close(json, ']');
+}
+
 static void put_workers(cuzk_cli_json *json, const Cuzk__V1__GetStatusResponse *r)
 {
     cuzk_cli_json_open(json, "workers", '[');
@@ -149,6 +166,7 @@ void cuzk_look_print_json(const cuzk_look *l, const cuzk_session *session)
     put_workers(&json, r);
     put_queues(&json, r);
     put_residents(&json, r);
+    put_waiting(&json, r);
     if (l->has_http) {
         printf(",\"http\":");
         for (const char *p = l->http_text; *p != '\0'; p++) {

@@ -205,20 +205,6 @@ void cuzk_session_print_times(const Cuzk__V1__AwaitProofResponse *answer)
 
 /* ---- units ----------------------------------------------------------------------------------- */
 
-cuzk_session_size cuzk_session_size_of(uint64_t bytes)
-{
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    cuzk_session_size out;
-    double value = (double)bytes;
-    unsigned unit = 0;
-    while (value >= (unit == 0 ? 1024 : 1023.95)) { /* what is printed as 1024.0 */
-        value /= 1024;
-        unit++;
-    }
-    snprintf(out.text, sizeof out.text, "%.*f %s", unit == 0 ? 0 : 1, value, units[unit]);
-    return out;
-}
-
 cuzk_session_time cuzk_session_time_of(double seconds)
 {
     enum { MINUTE = 60, HOUR = 3600, DAY = 86400 };

@@ -85,12 +85,6 @@ bool cuzk_session_seconds(const cuzk_cli_args *args, uint64_t *ns, const char *o
 /** The priority that --priority names; the kind's own without it. False after a usage message. */
 bool cuzk_session_priority(const cuzk_cli_args *args, Cuzk__V1__Priority *priority);
 
-/* Bytes as people read them: "44.1 GiB". */
-typedef struct {
-    char text[24];
-} cuzk_session_size;
-cuzk_session_size cuzk_session_size_of(uint64_t bytes);
-
 /* A time as people read it: "12.3 s", "4 min 12 s", "3 h 5 min", "6 d 2 h". */
 typedef struct {
     char text[32];

@@ -221,6 +221,16 @@ static cuzk_status on_journal_member(cuzk_status_reader *r, void *out, const cha
     return cuzk_json_skip(&r->json, token, r->err);
 }
 
+static cuzk_status on_intake_member(cuzk_status_reader *r, void *out, const char *key,
+                                    const cuzk_json_token *token)
+{
+    cuzk_status_view *view = out;
+    return strcmp(key, "waiting") == 0 ? cuzk_status_take_count(r, &view->intake_waiting, token)
+           : strcmp(key, "waits_for") == 0
+               ? cuzk_status_take_wait(r, &view->intake_waits_for, token)
+               : cuzk_json_skip(&r->json, token, r->err);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 static cuzk_status on_allocations_member(cuzk_status_reader *r, void *out, const char *key,
@@ -248,6 +258,7 @@ static cuzk_status on_member(cuzk_status_reader *r, void *out, const char *key,
         cuzk_json_kind kind;
         cuzk_status_on_value each;
     } parts[] = {{"memory", CUZK_JSON_OBJECT_BEGIN, on_memory_member},
+                 {"intake", CUZK_JSON_OBJECT_BEGIN, on_intake_member},
                  {"pipelines", CUZK_JSON_ARRAY_BEGIN, cuzk_status_on_job},
                  {"queued", CUZK_JSON_ARRAY_BEGIN, cuzk_status_on_queued},
                  {"gpu_workers", CUZK_JSON_ARRAY_BEGIN, on_worker},
@@ -293,7 +304,7 @@ static cuzk_status fill_texts(cuzk_status_view *view, cuzk_error *err)
 {
     for (size_t i = 0; i < view->n_jobs; i++) {
         char **texts[] = {&view->jobs[i].job_id, &view->jobs[i].kind, &view->jobs[i].state,
-                          &view->jobs[i].partitions};
+                          &view->jobs[i].partitions, &view->jobs[i].waits_for};
         for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
             CUZK_TRY(fill_in(texts[k], err));
         }
@@ -310,7 +321,7 @@ static cuzk_status fill_texts(cuzk_status_view *view, cuzk_error *err)
         CUZK_TRY(fill_in(&view->devices[i].id, err));
         CUZK_TRY(fill_in(&view->devices[i].reason, err));
     }
-    return CUZK_OK;
+    return fill_in(&view->intake_waits_for, err);
 }
 
 static cuzk_status read_all(cuzk_status_view *view, cuzk_status_reader *r)
@@ -342,11 +353,13 @@ cuzk_status cuzk_status_read(cuzk_status_view *view, const char *text, size_t n_
 
 void cuzk_status_view_clear(cuzk_status_view *view)
 {
+    free(view->intake_waits_for);
     for (size_t i = 0; i < view->n_jobs; i++) {
         free(view->jobs[i].job_id);
         free(view->jobs[i].kind);
         free(view->jobs[i].state);
         free(view->jobs[i].partitions);
+        free(view->jobs[i].waits_for);
     }
     for (size_t i = 0; i < view->n_workers; i++) {
         free(view->workers[i].job_id);

@@ -17,6 +17,7 @@ typedef struct {
     char *state;         /* "queued", "running", "completed", "failed", "cancelled"; "": not told */
     unsigned priority;   /* of the wire; 0: not told */
     double age, started; /* seconds ago; negative: not yet, or not told */
+    char *waits_for;     /* in words; "": for nothing, or not told */
     size_t place;        /* in the text */
     unsigned n_partitions, n_done;
     /* by partition: '.' pending, 'w' witness, 'r' ready for a device, 'd' on a device, '#' done,
@@ -54,7 +55,9 @@ typedef struct {
     bool has_no_journal, journal_failed, journal_was_damaged;
     uint64_t journal_salvaged; /* jobs */
     uint64_t memory_total, memory_used;
-    cuzk_status_job *jobs; /* in the order of the text: begun ones, queued ones */
+    uint64_t intake_waiting; /* requests that wait to be taken in */
+    char *intake_waits_for;  /* in words; "": not told */
+    cuzk_status_job *jobs;   /* in the order of the text: begun ones, queued ones */
     size_t n_jobs;
     uint64_t n_left_out; /* further jobs, that the daemon or the reader leaves out */
     cuzk_status_worker *workers;

@@ -62,6 +62,19 @@ static cuzk_status on_partition(cuzk_status_reader *r, void *out, const char *ke
     return CUZK_OK;
 }
 
+static cuzk_status on_wait_member(cuzk_status_reader *r, void *out, const char *key,
+                                  const cuzk_json_token *token)
+{
+    return strcmp(key, "text") == 0 ? cuzk_status_take_text(r, out, token)
+                                    : cuzk_json_skip(&r->json, token, r->err);
+}
+
+cuzk_status cuzk_status_take_wait(cuzk_status_reader *r, char **out, const cuzk_json_token *token)
+{
+    return token->kind == CUZK_JSON_OBJECT_BEGIN ? cuzk_status_each_member(r, out, on_wait_member)
+                                                 : cuzk_json_skip(&r->json, token, r->err);
+}
+
 static cuzk_status on_job_member(cuzk_status_reader *r, void *out, const char *key,
                                  const cuzk_json_token *token)
 {
@@ -75,6 +88,9 @@ static cuzk_status on_job_member(cuzk_status_reader *r, void *out, const char *k
     }
     if (strcmp(key, "state") == 0) {
         return cuzk_status_take_text(r, &job->state, token);
+    }
+    if (strcmp(key, "waits_for") == 0) {
+        return cuzk_status_take_wait(r, &job->waits_for, token);
     }
     if (strcmp(key, "age_secs") == 0) {
         return cuzk_status_take_number(r, &job->age, token);

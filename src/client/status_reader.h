@@ -34,6 +34,10 @@ cuzk_status cuzk_status_take_number(cuzk_status_reader *r, double *out,
 cuzk_status cuzk_status_take_count(cuzk_status_reader *r, uint64_t *out,
                                    const cuzk_json_token *token) CUZK_WARN_UNUSED;
 
+/** Take the words of a "waits_for"; null leaves *out as it is. */
+cuzk_status cuzk_status_take_wait(cuzk_status_reader *r, char **out,
+                                  const cuzk_json_token *token) CUZK_WARN_UNUSED;
+
 /** Room for one more element of a list that has not CUZK_STATUS_ITEMS_MAX yet, zeroed. */
 cuzk_status cuzk_status_grow(cuzk_status_reader *r, void **list, size_t *n, size_t size,
                              void **item) CUZK_WARN_UNUSED;

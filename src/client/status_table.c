@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Looks at a daemon, as tables for people. */
+#include "base/size_text.h"
 #include "client/status_look.h"
 
 #include <string.h>
 
-enum { COLUMN_MAX = 60 };
+enum { COLUMN_MAX = 160 };
 
 /* A text cut to a column's width: ids may be long, and hold anything. */
 typedef struct {
@@ -76,7 +77,8 @@ enum {
     STATE_WIDTH = 9,
     CIRCUIT_WIDTH = 24,
     NAME_WIDTH = 30,
-    MEMORY_WIDTH = 27
+    MEMORY_WIDTH = 27,
+    WAIT_WIDTH = COLUMN_MAX
 };
 enum { UNFINISHED_MAX = 30, ENDED_MAX = 5 }; /* jobs that status shows */
 
@@ -89,9 +91,8 @@ static void print_workers(const cuzk_look *l)
         const Cuzk__V1__GPUStatus *g = r->gpus[i];
         char memory[64] = "of the host";
         if (g->vram_total_bytes > 0) {
-            snprintf(memory, sizeof memory, "%s of %s free",
-                     cuzk_session_size_of(g->vram_free_bytes).text,
-                     cuzk_session_size_of(g->vram_total_bytes).text);
+            snprintf(memory, sizeof memory, "%s of %s free", cuzk_size_of(g->vram_free_bytes).text,
+                     cuzk_size_of(g->vram_total_bytes).text);
         }
         bool is_idle = g->current_job_id[0] == '\0';
         /* the HTTP port lists the same workers in the same order, a moment later */
@@ -133,7 +134,7 @@ static void print_residents(const cuzk_look *l)
     for (size_t i = 0; i < r->n_loaded_srs; i++) {
         const Cuzk__V1__SRSStatus *s = r->loaded_srs[i];
         printf("%s %10s %6u  %s", padded(s->circuit_id, CIRCUIT_WIDTH).text,
-               cuzk_session_size_of(s->size_bytes).text, s->ref_count,
+               cuzk_size_of(s->size_bytes).text, s->ref_count,
                (unsigned)s->tier < 3 ? tiers[s->tier] : "?");
         for (size_t k = 0; k < l->http.n_residents; k++) {
             const cuzk_status_resident *h = &l->http.residents[k];
@@ -164,6 +165,9 @@ static void print_job(const cuzk_status_job *j)
         printf(" [%s]", j->partitions);
     }
     printf("\n");
+    if (j->waits_for[0] != '\0') {
+        printf("    waits for %s\n", cut(j->waits_for, WAIT_WIDTH).text);
+    }
 }
 
 /* At most n_max of the jobs that have ended, or have not. */
@@ -203,12 +207,28 @@ static void print_jobs(const cuzk_look *l, size_t n_unfinished, size_t n_ended)
     printf("(partitions: # done, d on a device, r ready for one, w witness, ! failed)\n");
 }
 
+/* Queued jobs, where only gRPC tells of them. */
+static void print_waiting(const Cuzk__V1__GetStatusResponse *r)
+{
+    for (size_t i = 0; i < r->n_waiting && i < UNFINISHED_MAX; i++) {
+        const Cuzk__V1__JobWait *w = r->waiting[i];
+        printf("%s%s waits for %s\n", i == 0 ? "\n" : "", cut(w->job_id, JOB_WIDTH).text,
+               w->text[0] != '\0' ? cut(w->text, WAIT_WIDTH).text : "nothing: it begins");
+    }
+    if (r->n_waiting > UNFINISHED_MAX) {
+        printf("… and more\n");
+    }
+}
+
 /* What the HTTP port adds, or why it adds nothing. */
 static void print_http_part(const cuzk_look *l, const cuzk_session *session, bool only_unfinished)
 {
     if (l->has_http) {
         print_jobs(l, only_unfinished ? SIZE_MAX : UNFINISHED_MAX, only_unfinished ? 0 : ENDED_MAX);
-    } else if (l->http_error[0] != '\0') {
+        return;
+    }
+    print_waiting(l->rpc);
+    if (l->http_error[0] != '\0') {
         printf("\njobs are not shown: %s\n", l->http_error);
     } else if (!session->args->quiet) {
         printf("\njobs one by one: name the daemon's HTTP port (daemon.status_listen) with "
@@ -223,6 +243,12 @@ static void print_troubles(const cuzk_status_view *http)
         printf("it is shutting down: no new work is taken\n");
     } else if (http->is_loading) {
         printf("it is not ready yet: what srs.preload names is not loaded\n");
+    }
+    if (http->intake_waiting > 0) {
+        printf("%s request%s to be taken in", cuzk_cli_group_digits(http->intake_waiting).text,
+               http->intake_waiting == 1 ? " waits" : "s wait");
+        printf("%s%s\n", http->intake_waits_for[0] != '\0' ? "; the first one for " : "",
+               cut(http->intake_waits_for, WAIT_WIDTH).text);
     }
     if (http->has_no_journal) {
         printf("there is no journal: jobs are lost when it ends\n");
@@ -250,11 +276,11 @@ void cuzk_look_print(const cuzk_look *l, const cuzk_session *session)
            cuzk_cli_group_digits(r->total_proofs_completed).text,
            cuzk_cli_group_digits(r->total_proofs_failed).text);
     if (r->pinned_memory_limit_bytes > 0) {
-        printf("memory: %s of %s reserved\n", cuzk_session_size_of(r->pinned_memory_bytes).text,
-               cuzk_session_size_of(r->pinned_memory_limit_bytes).text);
+        printf("memory: %s of %s reserved\n", cuzk_size_of(r->pinned_memory_bytes).text,
+               cuzk_size_of(r->pinned_memory_limit_bytes).text);
     } else if (l->has_http) {
-        printf("memory: %s of %s reserved\n", cuzk_session_size_of(l->http.memory_used).text,
-               cuzk_session_size_of(l->http.memory_total).text);
+        printf("memory: %s of %s reserved\n", cuzk_size_of(l->http.memory_used).text,
+               cuzk_size_of(l->http.memory_total).text);
     }
     print_troubles(&l->http);
     print_workers(l);

@@ -55,9 +55,11 @@ void cuzk_device_queue(cuzk_engine *engine, cuzk_unit *unit, int tried)
     cuzk_unit_push(unit, all || best == NULL ? &engine->ready : &best->ready);
 }
 
-bool cuzk_device_fits(cuzk_engine *engine, unsigned d, const cuzk_unit *unit)
+bool cuzk_device_room(const cuzk_engine *engine, unsigned d, const cuzk_unit *unit,
+                      uint64_t *needed_bytes, uint64_t *room_bytes)
 {
     const cuzk_share *memory = &engine->devices[d].memory;
+    *needed_bytes = *room_bytes = 0;
     if (memory->cap == 0) {
         return true;
     }
@@ -65,7 +67,15 @@ bool cuzk_device_fits(cuzk_engine *engine, unsigned d, const cuzk_unit *unit)
     for (const cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
         room += is_evictable(slot, d, unit->job->slot) ? slot->device_bytes : 0;
     }
-    return room >= bytes_on(unit, d);
+    *needed_bytes = bytes_on(unit, d);
+    *room_bytes = room;
+    return room >= *needed_bytes;
+}
+
+bool cuzk_device_fits(const cuzk_engine *engine, unsigned d, const cuzk_unit *unit)
+{
+    uint64_t needed_bytes = 0, room_bytes = 0;
+    return cuzk_device_room(engine, d, unit, &needed_bytes, &room_bytes);
 }
 
 /* Note one more resident that the thread takes off its device before it proves. */

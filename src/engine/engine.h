@@ -256,10 +256,30 @@ typedef struct {
     uint64_t witness_ns, prove_ns; /* so far; 0: not begun */
 } cuzk_unit_view;
 
+/* What an unfinished job waits for. */
+typedef enum {
+    CUZK_WAIT_NOTHING,       /* it is worked on, or has ended */
+    CUZK_WAIT_JOB,           /* its turn, behind the job `name` */
+    CUZK_WAIT_MEMORY,        /* of the host; name: for that circuit's key; NULL: for a unit */
+    CUZK_WAIT_DEVICE_MEMORY, /* of `device` */
+    CUZK_WAIT_RESIDENT,      /* the circuit `name` is being loaded */
+    CUZK_WAIT_STAGE,         /* all n_threads of the stage `name` are busy */
+    CUZK_WAIT_LANE,          /* that of `device`, which the job `name` holds */
+    CUZK_WAIT_PAYLOAD        /* out of the journal; with bytes: for memory to read it into */
+} cuzk_wait_reason;
+
+typedef struct {
+    cuzk_wait_reason reason;
+    const char *name; /* of the view; NULL: none */
+    unsigned device, n_threads;
+    uint64_t needed_bytes, free_bytes, cap_bytes; /* of memory; 0 elsewhere */
+} cuzk_wait_view;
+
 typedef struct {
     char *job_id;
     uint64_t seq;
     unsigned kind, priority;
+    cuzk_wait_view wait;
     cuzk_job_state state;
     uint64_t age_ns, started_ns_ago; /* since acceptance; since its first unit began, 0: not yet */
     unsigned n_units, n_done, n_waiters;
@@ -308,7 +328,9 @@ typedef struct {
         unsigned pending, in_progress; /* exact: their sum is the number of unfinished jobs */
         uint64_t completed, failed, cancelled; /* since the start */
     } kinds[CUZK_KINDS_MAX];
-    unsigned submissions; /* not yet accepted: being decoded, or waiting for memory */
+    unsigned submissions;       /* not yet accepted: being decoded, or waiting for memory */
+    unsigned n_intake;          /* payloads that wait to be received, read back or decoded */
+    cuzk_wait_view intake_wait; /* of the first of them: MEMORY of the intake, or a STAGE */
     unsigned in_witness, in_device, in_finish, in_verify, ready; /* units */
     uint64_t retries;
     bool is_draining;

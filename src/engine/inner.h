@@ -43,6 +43,12 @@ void cuzk_observe_text(const cuzk_engine *engine, cuzk_event_id id, cuzk_event_p
 /** Grant memory and hand work to idle threads until nothing more can be. */
 void cuzk_schedule(cuzk_engine *engine);
 
+/** Whether a unit may have its witness made now, apart from memory. */
+bool cuzk_may_make_witness(const cuzk_engine *engine, const cuzk_unit *unit);
+
+/** Whether so many units wait for a finisher that devices stop. */
+bool cuzk_is_finish_full(const cuzk_engine *engine);
+
 /** Whether a stage has an idle thread. */
 static inline bool cuzk_stage_is_idle(const cuzk_stage *stage)
 {
@@ -248,7 +254,10 @@ void cuzk_slot_run(cuzk_thread *thread, void *item);
 void cuzk_device_queue(cuzk_engine *engine, cuzk_unit *unit, int tried);
 /** Whether a unit's bytes on the device, resident included, are free or can be made so; with
  *  thread: take them, and note in it what is to be evicted. */
-bool cuzk_device_fits(cuzk_engine *engine, unsigned device, const cuzk_unit *unit);
+bool cuzk_device_fits(const cuzk_engine *engine, unsigned device, const cuzk_unit *unit);
+/** The same with both numbers; 0 where it uses host memory. */
+bool cuzk_device_room(const cuzk_engine *engine, unsigned device, const cuzk_unit *unit,
+                      uint64_t *needed_bytes, uint64_t *room_bytes);
 void cuzk_device_take(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit);
 /** A device worker's stage; item: a unit whose device bytes are taken. */
 void cuzk_device_run(cuzk_thread *thread, void *item);
@@ -260,6 +269,13 @@ void cuzk_lane_wake(cuzk_unit *unit);
 void cuzk_devices_warm(cuzk_engine *engine, cuzk_slot *slot);
 /** Take a resident off all devices. Without the lock; nobody uses it. */
 void cuzk_devices_cool(cuzk_engine *engine, cuzk_slot *slot);
+
+/* ---- wait.c ---------------------------------------------------------------------------------- */
+
+/** What an unfinished job waits for; seen_id and seen_circuit of all must be set. */
+cuzk_wait_view cuzk_job_wait(const cuzk_engine *engine, const cuzk_job *job);
+/** What the first waits for of the payloads that wait to be taken in. */
+cuzk_wait_view cuzk_intake_wait(const cuzk_engine *engine);
 
 /* ---- stages.c -------------------------------------------------------------------------------- */
 

@@ -41,6 +41,7 @@ static sizes count(const cuzk_engine *engine, uint64_t now_ns, bool with_units)
     }
     for (const cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
         size.residents++;
+        size.texts += strlen(slot->circuit) + 1;
     }
     for (unsigned i = 0; i < engine->n_threads; i++) {
         const cuzk_thread *thread = &engine->threads[i];
@@ -95,11 +96,13 @@ static char *put_text(places *at, const char *text)
     return out;
 }
 
-static void put_job(places *at, const cuzk_job *job, uint64_t now_ns, bool with_units)
+static void put_job(places *at, cuzk_job *job, uint64_t now_ns, bool with_units)
 {
     cuzk_job_view *view = at->jobs++;
+    char *id = put_text(at, job->id);
+    job->seen_id = id;
     *view = (cuzk_job_view){
-        .job_id = put_text(at, job->id),
+        .job_id = id,
         .seq = job->seq,
         .kind = job->kind,
         .priority = job->priority,
@@ -124,16 +127,32 @@ static void put_job(places *at, const cuzk_job *job, uint64_t now_ns, bool with_
     }
 }
 
-static void put_jobs(cuzk_engine_view *view, places *at, const cuzk_engine *engine, uint64_t now_ns,
+/* What each waits for may name another one, or a circuit: their texts stand first. */
+static void put_waits(cuzk_job_view *view, places *at, cuzk_engine *engine)
+{
+    for (cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
+        slot->seen_circuit = put_text(at, slot->circuit);
+    }
+    for (const cuzk_job *job = engine->live; job != NULL; job = job->next) {
+        if (job->is_accepted) {
+            (view++)->wait = cuzk_job_wait(engine, job);
+        }
+    }
+}
+
+static void put_jobs(cuzk_engine_view *view, places *at, cuzk_engine *engine, uint64_t now_ns,
                      bool with_units)
 {
     view->jobs = at->jobs;
-    for (const cuzk_job *job = engine->live; job != NULL; job = job->next) {
+    for (cuzk_job *job = engine->live; job != NULL; job = job->next) {
         if (job->is_accepted) {
             put_job(at, job, now_ns, with_units);
+        } else {
+            job->seen_id = put_text(at, job->id);
         }
     }
-    for (const cuzk_job *job = engine->ended_last; job != NULL; job = job->prev) {
+    put_waits(view->jobs, at, engine);
+    for (cuzk_job *job = engine->ended_last; job != NULL; job = job->prev) {
         if (is_late(job, now_ns)) {
             put_job(at, job, now_ns, with_units);
         }
@@ -218,6 +237,9 @@ static void put_numbers(cuzk_engine_view *view, const cuzk_engine *engine, uint6
         view->kinds[k].cancelled = engine->counts[k].cancelled;
     }
     view->submissions = engine->n_submissions;
+    view->n_intake = (unsigned)(engine->decode_claims.n + engine->payload_claims[0].n +
+                                engine->payload_claims[1].n);
+    view->intake_wait = cuzk_intake_wait(engine);
     view->in_witness = engine->makers.n_busy;
     view->in_finish = engine->finishers.n_busy + (unsigned)engine->finish.n;
     view->in_verify = engine->verifiers.n_busy + (unsigned)engine->verify.n;

@@ -61,7 +61,7 @@ static cuzk_unit *first_ready_for_memory(cuzk_engine *engine)
 
 /* Witnesses are made so far ahead of the devices and no further; what is CRITICAL may always have a
  * witness. */
-static bool may_make_witness(const cuzk_engine *engine, const cuzk_unit *unit)
+bool cuzk_may_make_witness(const cuzk_engine *engine, const cuzk_unit *unit)
 {
     unsigned limit = unit->order.priority >= CUZK_PRIORITY_CRITICAL ? engine->makers.n_threads : 0;
     for (unsigned d = 0; d < engine->options.n_devices; d++) {
@@ -106,7 +106,7 @@ static void serve_work(cuzk_engine *engine)
     for (;;) {
         cuzk_unit *unit = first_ready_for_memory(engine);
         cuzk_slot *slot = cuzk_slots_first_load(engine);
-        bool can_unit = unit != NULL && may_make_witness(engine, unit);
+        bool can_unit = unit != NULL && cuzk_may_make_witness(engine, unit);
         bool can_load = slot != NULL && cuzk_stage_is_idle(&engine->loaders);
         bool unit_first =
             unit != NULL && (slot == NULL || cuzk_order_before(&unit->order, &slot->order));
@@ -148,7 +148,7 @@ static void serve_work(cuzk_engine *engine)
     }
 }
 
-static bool is_finish_full(const cuzk_engine *engine)
+bool cuzk_is_finish_full(const cuzk_engine *engine)
 {
     return engine->finish.n >= 2 * (size_t)engine->finishers.n_threads;
 }
@@ -167,7 +167,7 @@ static cuzk_unit *best_for(const cuzk_engine *engine, const cuzk_device *device)
 static void serve_device(cuzk_engine *engine, unsigned d)
 {
     cuzk_device *device = &engine->devices[d];
-    while (!device->is_out && !is_finish_full(engine)) {
+    while (!device->is_out && !cuzk_is_finish_full(engine)) {
         cuzk_unit *unit = best_for(engine, device);
         if (unit == NULL) {
             return;

@@ -137,6 +137,7 @@ struct cuzk_unit {
 struct cuzk_job {
     cuzk_engine *engine;
     cuzk_table_node by_id;
+    const char *seen_id;   /* id in the picture that is being taken */
     cuzk_job *next, *prev; /* engine's list of unfinished or ended ones */
     unsigned n_refs;
     char *id, *request_id;
@@ -212,6 +213,7 @@ typedef struct {
 struct cuzk_slot {
     cuzk_slot *next;
     char circuit[CUZK_CIRCUIT_ID_MAX];
+    const char *seen_circuit; /* the same, in the picture that is being taken */
     const cuzk_work *work;
     unsigned kind;
     cuzk_slot_state state;

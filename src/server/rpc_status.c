@@ -3,6 +3,9 @@
 #include "server/rpc_status.h"
 
 #include "server/rpc_wire.h"
+#include "server/status_jobs.h"
+
+#include <stdlib.h>
 
 static unsigned tier_of(cuzk_resident_state state)
 {
@@ -22,6 +25,29 @@ static unsigned tier_of(cuzk_resident_state state)
 static const char *kind_name(const cuzk_engine_kind *kinds, unsigned kind)
 {
     return kind < CUZK_KINDS_MAX ? kinds[kind].name : NULL;
+}
+
+/* Jobs that wait: in no message of other daemons, and skipped by clients that do not know them. */
+static void put_waiting(cuzk_text *out, const cuzk_engine_view *view, const cuzk_engine_kind *kinds)
+{
+    unsigned n = 0;
+    const cuzk_job_view **queued = cuzk_status_queued(view, &n);
+    out->failed = out->failed || queued == NULL;
+    cuzk_text part = {0}, words = {0};
+    for (unsigned i = 0; i < n && i < CUZK_STATUS_JOBS_MAX; i++) {
+        const cuzk_wait_view *wait = &queued[i]->wait;
+        cuzk_wait_text(&words, wait, view);
+        cuzk_wire_put_text(&part, 1, queued[i]->job_id);
+        cuzk_wire_put_text(&part, 2, kind_name(kinds, queued[i]->kind));
+        cuzk_wire_put_text(&part, 3, cuzk_wait_label(wait->reason));
+        cuzk_wire_put_text(&part, 4, words.data);
+        cuzk_wire_put_number(&part, 5, wait->needed_bytes);
+        cuzk_wire_put_number(&part, 6, wait->free_bytes);
+        out->failed = out->failed || words.failed;
+        cuzk_text_clear(&words);
+        cuzk_wire_put_message(out, 100, &part);
+    }
+    free(queued);
 }
 
 void cuzk_status_message(cuzk_text *out, const cuzk_engine_view *view,
@@ -68,4 +94,5 @@ void cuzk_status_message(cuzk_text *out, const cuzk_engine_view *view,
     cuzk_wire_put_number(out, 6, view->uptime_ns / 1000000000u);
     cuzk_wire_put_number(out, 7, view->reserved_bytes);
     cuzk_wire_put_number(out, 8, view->budget_bytes);
+    put_waiting(out, view, kinds);
 }

@@ -2,6 +2,7 @@
 #include "server/status_json.h"
 
 #include "server/quote.h"
+#include "server/status_jobs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -49,6 +50,26 @@ static void put_partitions(cuzk_text *out, const cuzk_job_view *job)
     cuzk_text_put(out, "]");
 }
 
+/* What the job waits for: nothing where it is being worked on. */
+static void put_wait(cuzk_text *out, const cuzk_engine_view *v, const cuzk_wait_view *wait)
+{
+    if (wait->reason == CUZK_WAIT_NOTHING) {
+        cuzk_text_put(out, ",\"waits_for\":null");
+        return;
+    }
+    cuzk_text words = {0};
+    cuzk_wait_text(&words, wait, v);
+    out->failed = out->failed || words.failed;
+    cuzk_text_printf(out, ",\"waits_for\":{\"reason\":\"%s\",", cuzk_wait_label(wait->reason));
+    if (wait->needed_bytes > 0) {
+        cuzk_text_printf(out, "\"needed_bytes\":%" PRIu64 ",\"free_bytes\":%" PRIu64 ",",
+                         wait->needed_bytes, wait->free_bytes);
+    }
+    put_text(out, "text", words.data != NULL ? words.data : "");
+    cuzk_text_put(out, "}");
+    cuzk_text_clear(&words);
+}
+
 /* Jobs that have begun, and those that ended a short while ago: what a person watches. */
 static void put_pipelines(cuzk_text *out, const cuzk_engine_view *v, const cuzk_engine_kind *kinds)
 {
@@ -73,6 +94,7 @@ static void put_pipelines(cuzk_text *out, const cuzk_engine_view *v, const cuzk_
                          kind_name(kinds, job->kind), seconds(job->started_ns_ago),
                          seconds(job->age_ns), job->n_units, job->n_done, states[job->state],
                          job->priority, job->n_waiters);
+        put_wait(out, v, &job->wait);
         if (job->error != NULL) {
             cuzk_text_put(out, ",");
             put_text(out, "error", job->error);
@@ -83,30 +105,11 @@ static void put_pipelines(cuzk_text *out, const cuzk_engine_view *v, const cuzk_
     cuzk_text_printf(out, "],\"pipelines_left_out\":%u", n_left_out);
 }
 
-/* Order of service: priority, then age. */
-static int compare_queued(const void *a, const void *b)
-{
-    const cuzk_job_view *x = *(const cuzk_job_view *const *)a;
-    const cuzk_job_view *y = *(const cuzk_job_view *const *)b;
-    if (x->priority != y->priority) {
-        return x->priority > y->priority ? -1 : 1;
-    }
-    return x->seq < y->seq ? -1 : x->seq > y->seq;
-}
-
 static void put_queued(cuzk_text *out, const cuzk_engine_view *v, const cuzk_engine_kind *kinds)
 {
-    const cuzk_job_view **queued = calloc(v->n_jobs + 1, sizeof *queued);
     unsigned n = 0;
+    const cuzk_job_view **queued = cuzk_status_queued(v, &n);
     out->failed = out->failed || queued == NULL;
-    for (unsigned i = 0; queued != NULL && i < v->n_jobs; i++) {
-        if (v->jobs[i].state == CUZK_JOB_QUEUED) {
-            queued[n++] = &v->jobs[i];
-        }
-    }
-    if (n > 1) {
-        qsort(queued, n, sizeof *queued, compare_queued);
-    }
     unsigned n_listed = n < CUZK_STATUS_JOBS_MAX ? n : CUZK_STATUS_JOBS_MAX;
     cuzk_text_put(out, ",\"queued\":[");
     for (unsigned i = 0; i < n_listed; i++) {
@@ -115,9 +118,11 @@ static void put_queued(cuzk_text *out, const cuzk_engine_view *v, const cuzk_eng
         put_text(out, "job_id", job->job_id);
         cuzk_text_printf(out,
                          ",\"proof_kind\":\"%s\",\"priority\":%u,\"age_secs\":%.3f,"
-                         "\"total_partitions\":%u,\"waiters\":%u}",
+                         "\"total_partitions\":%u,\"waiters\":%u",
                          kind_name(kinds, job->kind), job->priority, seconds(job->age_ns),
                          job->n_units, job->n_waiters);
+        put_wait(out, v, &job->wait);
+        cuzk_text_put(out, "}");
     }
     cuzk_text_printf(out, "],\"queued_left_out\":%u", n - n_listed);
     free(queued);
@@ -254,6 +259,9 @@ void cuzk_status_json(cuzk_text *out, const cuzk_engine_view *v, const cuzk_engi
                      more->max_witnesses, v->in_witness);
     put_pipelines(out, v, kinds);
     put_queued(out, v, kinds);
+    cuzk_text_printf(out, ",\"intake\":{\"waiting\":%u", v->n_intake);
+    put_wait(out, v, &v->intake_wait);
+    cuzk_text_put(out, "}");
     put_workers(out, v, kinds, more->workers_per_device);
     put_allocations(out, v);
     put_counters(out, v, kinds);

@@ -7,8 +7,6 @@
 #include "base/text.h"
 #include "engine/engine.h"
 
-enum { CUZK_STATUS_JOBS_MAX = 256 }; /* in pipelines[], and in queued[] */
-
 typedef struct {
     unsigned max_witnesses;      /* made at once */
     unsigned workers_per_device; /* configured; those beyond them are kept for CRITICAL jobs */

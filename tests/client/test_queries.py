@@ -76,7 +76,9 @@ STATUS = {
                  ["done", "done", "gpu", "synth_done", "synthesizing"] + 4 * ["pending"] + ["failed"])]},
         {"job_id": "w", "proof_kind": "winning-post", "started_secs_ago": 2.5, "total_partitions": 1,
          "partitions_done": 1, "state": "completed", "priority": 4, "partitions": []}],
-    "queued": [{"job_id": "a\nb", "proof_kind": "snap-update", "priority": 1, "age_secs": 12.0, "total_partitions": 16}],
+    "queued": [{"job_id": "a\nb", "proof_kind": "snap-update", "priority": 1, "age_secs": 12.0, "total_partitions": 16,
+                "waits_for": {"reason": "job", "text": "its turn, behind job \x07porep-1000-5"}}],
+    "intake": {"waiting": 3, "waits_for": {"reason": "threads", "text": "stage decode, which is full: 2 at once"}},
     "gpu_workers": [{"worker_id": 0, "gpu_ordinal": 0, "state": "proving", "current_job": "porep-1000-5",
                      "current_partition": 2, "busy_secs": 12.25},
                     {"worker_id": 1, "gpu_ordinal": 0, "state": "idle", "current_job": None, "current_partition": None,
@@ -114,6 +116,8 @@ def status_answer():
         loaded_srs=[proving.SRSStatus(circuit_id="porep-32g", tier=0, size_bytes=44 << 30, ref_count=1)],
         queues=[proving.QueueStatus(proof_kind="porep-c2", pending=0, in_progress=1),
                 proving.QueueStatus(proof_kind="snap-update", pending=1, in_progress=0)],
+        waiting=[proving.JobWait(job_id="snap-1000-9", proof_kind="snap-update", reason="memory", needed_bytes=9 << 30,
+                                 free_bytes=3 << 29, text="memory: needs 9.0 GiB, 1.5 GiB of 200.0 GiB are free")],
         total_proofs_completed=1234, total_proofs_failed=2, uptime_seconds=7300, pinned_memory_bytes=60 << 30,
         pinned_memory_limit_bytes=250 << 30)
 
@@ -122,6 +126,7 @@ def test_status(cuzk):
     with Daemon(unix(cuzk), scripted(GetStatus=status_answer()), http_status=(200, json.dumps(STATUS, indent=1).encode())) as d:
         to = ["--connect", unix(cuzk)]
         plain = cuzk.ok("status", *to).out
+        assert "snap-1000-9 waits for memory: needs 9.0 GiB, 1.5 GiB of 200.0 GiB are free" in plain, plain
         for text in ("up 2 h 1 min; proofs: 1,234 completed, 2 failed", "memory: 60.0 GiB of 250.0 GiB reserved",
                      "name the daemon's HTTP port"):
             assert text in plain, plain
@@ -131,11 +136,13 @@ def test_status(cuzk):
                      "0 NVIDIA H200 90.0 GiB of 140.0 GiB free idle (for CRITICAL jobs only)", "porep-c2 0 1", "snap-update 1 0",
                      "porep-32g 44.0 GiB 1 hot, ready, idle 0.0 s",
                      "porep-1000-5 porep-c2 normal running 1 min 1 s 2 of 10 [##drw....!]",
-                     "w winning-post critical completed 2.5 s 1 of 1", "a?b snap-update low queued 12.0 s 0 of 16"):
+                     "w winning-post critical completed 2.5 s 1 of 1", "a?b snap-update low queued 12.0 s 0 of 16", "waits for its turn, behind job ?porep-1000-5",
+                     "3 requests wait to be taken in; the first one for stage decode, which is full: 2 at once"):
             assert line in lines, "%r is not in\n%s" % (line, full)
         assert max(map(len, full.splitlines())) <= 132, full
         j = cuzk.ok("status", "--json", *to, "--status", d.http_address).json()
         assert j["http"] == STATUS and j["workers"][0]["name"] == "NVIDIA H200" and j["completed"] == 1234, j
+        assert j["waiting"][0]["reason"] == "memory" and j["waiting"][0]["free_bytes"] == 3 << 29, j
         queue = cuzk.ok("queue", *to, "--status", d.http_address).out
         assert "a?b" in queue and "porep-1000-5" in queue and "winning-post" not in queue, queue
         # a port that is not the daemon's is told, and does not hide the rest

@@ -2,6 +2,7 @@
 /* Metrics from events and a view; /status; TIMELINE lines. */
 #include "exposition.h"
 #include "server/metrics.h"
+#include "server/status_jobs.h"
 #include "server/status_json.h"
 #include "server/timeline.h"
 
@@ -55,7 +56,12 @@ static cuzk_engine_view make_view(void)
                               .started_ns_ago = 1000000000,
                               .error = "no \"file\""};
     jobs[2] = (cuzk_job_view){.job_id = "late", .seq = 9, .kind = 5, .priority = 2, .n_units = 1};
+    jobs[2].wait = (cuzk_wait_view){.reason = CUZK_WAIT_JOB, .name = "so\"on"};
     jobs[3] = (cuzk_job_view){.job_id = "soon", .seq = 12, .kind = 4, .priority = 4, .n_units = 1};
+    jobs[3].wait = (cuzk_wait_view){.reason = CUZK_WAIT_MEMORY,
+                                    .needed_bytes = 15032385536,
+                                    .free_bytes = 3221225472,
+                                    .cap_bytes = 96636764160};
     workers[0] = (cuzk_worker_view){0, 0, true, "porep-1000-7", 1, 1, 700000000};
     workers[1] = (cuzk_worker_view){0, 1, false, NULL, 0, 0, 0};
     residents[0] = (cuzk_resident_view){"porep-32g", CUZK_RESIDENT_READY, 44, 9000000000, 1, false};
@@ -339,17 +345,23 @@ static void test_status(void **state)
         "\"pipelines\":[{\"job_id\":\"porep-1000-7\",\"proof_kind\":\"porep-c2\","
         "\"started_secs_ago\":5.250,\"age_secs\":5.500,\"total_partitions\":3,"
         "\"partitions_done\":1,\"state\":\"running\",\"priority\":2,\"waiters\":2,"
+        "\"waits_for\":null,"
         "\"partitions\":[{\"index\":0,\"state\":\"done\",\"synth_ms\":1500,\"gpu_ms\":2500},"
         "{\"index\":1,\"state\":\"gpu\",\"synth_ms\":1600,\"gpu_ms\":700},"
         "{\"index\":2,\"state\":\"pending\",\"synth_ms\":null,\"gpu_ms\":null}]},"
         "{\"job_id\":\"wdpost-1000-0-[1 2]\\n\\\"\xef\xbf\xbd\",\"proof_kind\":\"winning-post\","
         "\"started_secs_ago\":1.000,\"age_secs\":1.000,\"total_partitions\":0,"
         "\"partitions_done\":0,\"state\":\"failed\",\"priority\":4,\"waiters\":0,"
-        "\"error\":\"no \\\"file\\\"\",\"partitions\":[]}],\"pipelines_left_out\":0,"
+        "\"waits_for\":null,\"error\":\"no "
+        "\\\"file\\\"\",\"partitions\":[]}],\"pipelines_left_out\":0,"
         "\"queued\":[{\"job_id\":\"soon\",\"proof_kind\":\"winning-post\",\"priority\":4,"
-        "\"age_secs\":0.000,\"total_partitions\":1,\"waiters\":0},{\"job_id\":\"late\","
+        "\"age_secs\":0.000,\"total_partitions\":1,\"waiters\":0,\"waits_for\":{\"reason\":"
+        "\"memory\",\"needed_bytes\":15032385536,\"free_bytes\":3221225472,\"text\":"
+        "\"memory: needs 14.0 GiB, 3.0 GiB of 90.0 GiB are free\"}},{\"job_id\":\"late\","
         "\"proof_kind\":\"circom\",\"priority\":2,\"age_secs\":0.000,\"total_partitions\":1,"
-        "\"waiters\":0}],\"queued_left_out\":0,"
+        "\"waiters\":0,\"waits_for\":{\"reason\":\"job\",\"text\":"
+        "\"its turn, behind job so\\\"on\"}}],\"queued_left_out\":0,"
+        "\"intake\":{\"waiting\":0,\"waits_for\":null},"
         "\"gpu_workers\":[{\"worker_id\":0,\"gpu_ordinal\":2,\"device\":\"cuda:2\",\"reserve\":"
         "false,"
         "\"state\":\"proving\",\"current_job\":\"porep-1000-7\",\"current_partition\":1,"
@@ -375,6 +387,45 @@ static void test_status(void **state)
         "\"journal\":{\"enabled\":true,\"failed\":false,\"was_damaged\":false,"
         "\"salvaged_jobs\":9}}\n");
     cuzk_text_clear(&text);
+}
+
+/* Every reason in words. */
+static void test_waits(void **state)
+{
+    (void)state;
+    cuzk_engine_view v = make_view();
+    static const struct {
+        cuzk_wait_view wait;
+        const char *label, *text;
+    } waits[] = {
+        {{.reason = CUZK_WAIT_NOTHING}, "", ""},
+        {{.reason = CUZK_WAIT_MEMORY,
+          .name = "porep-32g",
+          .needed_bytes = 2048,
+          .free_bytes = 5,
+          .cap_bytes = 1 << 20},
+         "memory",
+         "memory for the parameters of porep-32g: needs 2.0 KiB, 5 bytes of 1.0 MiB are free"},
+        {{.reason = CUZK_WAIT_DEVICE_MEMORY, .needed_bytes = 3, .free_bytes = 2, .cap_bytes = 4},
+         "device_memory",
+         "memory of cuda:2: needs 3 bytes, 2 bytes of 4 bytes are free"},
+        {{.reason = CUZK_WAIT_RESIDENT, .name = "wpost-32g"},
+         "parameters",
+         "the parameters of wpost-32g, which are being loaded"},
+        {{.reason = CUZK_WAIT_STAGE, .name = "witness", .n_threads = 4},
+         "threads",
+         "stage witness, which is full: 4 at once"},
+        {{.reason = CUZK_WAIT_LANE, .name = "j"}, "lane", "the lane of cuda:2, which job j holds"},
+        {{.reason = CUZK_WAIT_LANE}, "lane", "the lane of cuda:2, which a cancelled job holds"},
+        {{.reason = CUZK_WAIT_PAYLOAD}, "payload", "its payload, which is read from the journal"},
+    };
+    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
+        cuzk_text text = {0};
+        cuzk_wait_text(&text, &waits[i].wait, &v);
+        assert_string_equal(text.data != NULL ? text.data : "", waits[i].text);
+        assert_string_equal(cuzk_wait_label(waits[i].wait.reason), waits[i].label);
+        cuzk_text_clear(&text);
+    }
 }
 
 /* Ten thousand jobs make a short answer. */
@@ -475,10 +526,11 @@ static void test_timeline(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_checker),  cmocka_unit_test(test_metrics),
-        cmocka_unit_test(test_view),     cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_status),   cmocka_unit_test(test_status_of_many),
-        cmocka_unit_test(test_timeline), cmocka_unit_test(test_manual),
+        cmocka_unit_test(test_checker),        cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_view),           cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_status),         cmocka_unit_test(test_waits),
+        cmocka_unit_test(test_status_of_many), cmocka_unit_test(test_timeline),
+        cmocka_unit_test(test_manual),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

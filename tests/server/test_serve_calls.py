@@ -280,6 +280,22 @@ def test_priorities(cuzk):
         assert [x for x in lanes if x.startswith("low")] == ["low%d" % i for i in range(8)], lanes
 
 
+def test_what_jobs_wait_for(cuzk):
+    """GetStatus and /status say what a queued job waits for."""
+    with Daemon(cuzk, test=True, config={"synthesis.threads": 1, "gpus.gpu_workers_per_device": 1}) as d:
+        d.c("SubmitProof", d.null("lane_us=60000000 units=8", "long"))
+        wait_until("it to run", lambda: any(s == "lane" for s, _, t in d.trace()))
+        d.c("SubmitProof", d.null("n=1", "later"))
+        waiting = d.c("GetStatus").waiting
+        assert [(w.job_id, w.reason, w.text) for w in waiting] == [("later", "job", "its turn, behind job long")], waiting
+        queued = d.status()["queued"]
+        assert [(q["job_id"], q["waits_for"]) for q in queued] == [
+            ("later", {"reason": "job", "text": "its turn, behind job long"})], queued
+        assert d.c("CancelProof", job_id="long").was_running
+        assert d.c("AwaitProof", job_id="later").status == COMPLETED
+        assert not d.c("GetStatus").waiting and d.status()["queued"] == []
+
+
 def test_reflection_and_health(cuzk):
     """BC-121: with the descriptors that reflection gives a client that knows nothing makes a call."""
     from google.protobuf import descriptor_pb2, descriptor_pool
