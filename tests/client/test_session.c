@@ -3,6 +3,7 @@
  * failed call means. */
 #include "client/session.h"
 
+#include "base/size_text.h"
 #include "client/channel.h"
 #include "client_test.h"
 #include "random.h"
@@ -32,7 +33,7 @@ static void test_sizes(void **state)
         {UINT64_MAX, "16.0 EiB"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_string_equal(cuzk_session_size_of(cases[i].bytes).text, cases[i].text);
+        assert_string_equal(cuzk_size_of(cases[i].bytes).text, cases[i].text);
     }
 }
 
@@ -49,7 +50,7 @@ static void test_sizes_read_back(void **state)
         char unit[8];
         double number, scale = 1;
         size_t k = 0;
-        assert_int_equal(sscanf(cuzk_session_size_of(bytes).text, "%lf %7s", &number, unit), 2);
+        assert_int_equal(sscanf(cuzk_size_of(bytes).text, "%lf %7s", &number, unit), 2);
         for (; strcmp(unit, units[k]) != 0; k++) {
             assert_true(k + 1 < sizeof units / sizeof *units);
             scale *= 1024;
