@@ -126,6 +126,7 @@ static void run_timer(cuzk_engine *engine, cuzk_timer *timer, uint64_t now_ns)
     case CUZK_TIMER_ENGINE:
         cuzk_jobs_expire(engine, now_ns);
         cuzk_records_again(engine);
+        cuzk_intake_again(engine);
         break;
     }
 }

@@ -63,7 +63,7 @@ typedef enum {
     CUZK_EVENT_UNIT_DONE,    /* unit: verified and journalled */
     CUZK_EVENT_RETRY,        /* unit: proved again, and why (text) */
     CUZK_EVENT_DEVICE_OUT,   /* device: taken out, and why (text) */
-    CUZK_EVENT_JOURNAL,      /* text: what went wrong with the journal */
+    CUZK_EVENT_JOURNAL,      /* status, text: what went wrong with the journal; OK: well again */
     CUZK_EVENT_COUNT
 } cuzk_event_id;
 

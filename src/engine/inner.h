@@ -120,6 +120,10 @@ void cuzk_claim_refuse(cuzk_engine *engine, cuzk_claim *claim, cuzk_status statu
 /** Its payload came from the journal, or did not. payload: handed over. */
 void cuzk_intake_loaded(cuzk_engine *engine, cuzk_claim *claim, cuzk_status status,
                         const char *error, void *payload, size_t n_bytes);
+/** There is no memory for one that came from the journal, now: again in a while. */
+void cuzk_intake_postpone(cuzk_engine *engine, cuzk_claim *claim);
+/** Try again those that were postponed. */
+void cuzk_intake_again(cuzk_engine *engine);
 /** A decoder's stage; item: a cuzk_claim whose bytes are reserved. */
 void cuzk_intake_decode(cuzk_thread *thread, void *item);
 /** Grant the payloads' shares. */

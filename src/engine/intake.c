@@ -4,6 +4,7 @@
 #include "engine/inner.h"
 
 #include "base/bytes.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -203,6 +204,8 @@ void cuzk_intake_loaded(cuzk_engine *engine, cuzk_claim *claim, cuzk_status stat
     claim->payload = payload;
     if (engine->is_stopping) {
         leave_in_journal(engine, claim);
+    } else if (status == CUZK_E_MEMORY) {
+        cuzk_intake_postpone(engine, claim);
     } else if (status != CUZK_OK) {
         cuzk_claim_refuse(engine, claim, status, error);
     } else if (n_bytes != claim->bytes) {
@@ -210,6 +213,28 @@ void cuzk_intake_loaded(cuzk_engine *engine, cuzk_claim *claim, cuzk_status stat
                           "its payload in the journal has another length");
     } else {
         cuzk_order_push(&engine->decode_claims, &claim->order);
+    }
+}
+
+void cuzk_intake_postpone(cuzk_engine *engine, cuzk_claim *claim)
+{
+    static const uint64_t AGAIN_NS = UINT64_C(500000000);
+    cuzk_order_push(&engine->postponed, &claim->order);
+    cuzk_timer_engine(engine, cuzk_now_ns() + AGAIN_NS);
+}
+
+void cuzk_intake_again(cuzk_engine *engine)
+{
+    cuzk_order again = engine->postponed;
+    engine->postponed = (cuzk_order){0};
+    for (cuzk_order_node *node = cuzk_order_pop(&again); node != NULL;
+         node = cuzk_order_pop(&again)) {
+        cuzk_claim *claim = CUZK_OF(node, cuzk_claim, order);
+        if (claim->payload == NULL) {
+            cuzk_records_load(engine, claim);
+        } else {
+            cuzk_order_push(&engine->decode_claims, node);
+        }
     }
 }
 
@@ -239,6 +264,7 @@ void cuzk_intake_refuse(cuzk_engine *engine)
     refuse_all(engine, &engine->payload_claims[CUZK_SHARE_SMALL]);
     refuse_all(engine, &engine->payload_claims[CUZK_SHARE_PAYLOAD]);
     refuse_all(engine, &engine->decode_claims);
+    refuse_all(engine, &engine->postponed);
 }
 
 void cuzk_intake_admit(cuzk_engine *engine, cuzk_claim *claim, uint64_t reserved_bytes)

@@ -238,7 +238,7 @@ static void put_numbers(cuzk_engine_view *view, const cuzk_engine *engine, uint6
     }
     view->submissions = engine->n_submissions;
     view->n_intake = (unsigned)(engine->decode_claims.n + engine->payload_claims[0].n +
-                                engine->payload_claims[1].n);
+                                engine->payload_claims[1].n + engine->postponed.n);
     view->intake_wait = cuzk_intake_wait(engine);
     view->in_witness = engine->makers.n_busy;
     view->in_finish = engine->finishers.n_busy + (unsigned)engine->finish.n;

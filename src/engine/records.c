@@ -62,23 +62,48 @@ static void count_answer(cuzk_engine *engine, cuzk_job *job)
     job->n_writes--;
 }
 
+/* Whether a change of the journal's health is to be told. A full disk takes small writes between
+ * large ones that it refuses: one that fails again soon after it was well is called well only once
+ * it has been for a while. */
+static bool is_news(cuzk_engine *engine, bool failed, uint64_t now_ns)
+{
+    static const uint64_t CALM_NS = UINT64_C(30000000000);
+    if (failed) {
+        engine->journal_bad_ns = now_ns;
+        if (engine->journal_told) {
+            return false;
+        }
+        engine->journal_flaps =
+            engine->journal_well_ns > 0 && now_ns - engine->journal_well_ns < CALM_NS;
+    } else {
+        if (!engine->journal_told ||
+            (engine->journal_flaps && now_ns - engine->journal_bad_ns < CALM_NS)) {
+            return false;
+        }
+        engine->journal_well_ns = now_ns;
+    }
+    engine->journal_told = failed;
+    return true;
+}
+
 /* Whether the journal works, as its answers say; told when it changes. Gives the lock away
  * meanwhile: while the answer is not counted the engine stays. */
 static void note_health(cuzk_engine *engine, cuzk_status status, const char *error)
 {
     /* what it says of one job only is no word about the disk */
     bool failed = status != CUZK_OK && status != CUZK_E_NOT_FOUND && status != CUZK_E_ARGUMENT;
-    if (failed == engine->journal_failed) {
+    uint64_t now_ns = cuzk_now_ns();
+    engine->journal_failed = failed;
+    if (!is_news(engine, failed, now_ns)) {
         return;
     }
-    engine->journal_failed = failed;
     cuzk_event event = {.id = CUZK_EVENT_JOURNAL,
                         .phase = CUZK_EVENT_INSTANT,
-                        .ns = cuzk_now_ns(),
+                        .ns = now_ns,
                         .unit = -1,
                         .device = -1,
                         .worker = -1,
-                        .status = status,
+                        .status = failed ? status : CUZK_OK,
                         .text = failed ? error : "the journal takes writes again"};
     pthread_mutex_unlock(&engine->lock);
     cuzk_observe(engine, &event);

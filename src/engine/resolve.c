@@ -232,8 +232,9 @@ static cuzk_status resolve(cuzk_engine *engine, cuzk_claim *claim, decoded *foun
     return CUZK_OK;
 }
 
-/* A job that the journal gave back gets its task. */
-static cuzk_status resume(cuzk_engine *engine, cuzk_claim *claim, decoded *found, cuzk_error *err)
+/* A job that the journal gave back gets its task. is_short: there was no memory for it now. */
+static cuzk_status resume(bool *is_short, cuzk_engine *engine, cuzk_claim *claim, decoded *found,
+                          cuzk_error *err)
 {
     cuzk_job *job = claim->recovered;
     CUZK_TRY(check_info(claim, &found->info, err));
@@ -245,7 +246,8 @@ static cuzk_status resume(cuzk_engine *engine, cuzk_claim *claim, decoded *found
         return CUZK_OK;
     }
     job->slot = get_slot(engine, job, &found->info);
-    CUZK_FAIL_IF(job->slot == NULL, err, CUZK_E_MEMORY, "no memory for its circuit's record");
+    *is_short = job->slot == NULL;
+    CUZK_FAIL_IF(*is_short, err, CUZK_E_MEMORY, "no memory for its circuit's record");
     give_task(engine, job, claim, found);
     found->task = NULL;
     cuzk_job_begin(engine, job);
@@ -290,10 +292,11 @@ void cuzk_intake_decode(cuzk_thread *thread, void *item)
     cuzk_status status = decode(engine, claim, &found, &err);
 
     pthread_mutex_lock(&engine->lock);
+    bool is_short = status == CUZK_E_MEMORY;
     if (status == CUZK_OK && engine->is_stopping && claim->recovered != NULL) {
         status = CUZK_E_CANCELLED; /* it stays in the journal */
     } else if (status == CUZK_OK) {
-        status = claim->recovered != NULL ? resume(engine, claim, &found, &err)
+        status = claim->recovered != NULL ? resume(&is_short, engine, claim, &found, &err)
                                           : resolve(engine, claim, &found, &err);
     }
     bool is_ours = status != CUZK_OK || found.task != NULL;
@@ -305,6 +308,10 @@ void cuzk_intake_decode(cuzk_thread *thread, void *item)
     if (is_ours) {
         cuzk_budget_give(&engine->budget, CUZK_SHARE_TASK, cuzk_budget_decode_bytes(claim->bytes),
                          true);
+    }
+    if (is_short && claim->recovered != NULL && !engine->is_stopping) {
+        cuzk_intake_postpone(engine, claim);
+        return;
     }
     if (status != CUZK_OK && !(engine->is_stopping && claim->recovered != NULL)) {
         cuzk_claim_refuse(engine, claim, status, err.text);

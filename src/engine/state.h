@@ -298,6 +298,7 @@ struct cuzk_engine {
     cuzk_order payload_claims[2]; /* of CUZK_SHARE_SMALL, CUZK_SHARE_PAYLOAD */
     cuzk_order decode_claims;     /* have their payload, wait for a decoder and its bytes */
     cuzk_order kept_claims;       /* used while claims are refused */
+    cuzk_order postponed;         /* of jobs from the journal, for which there was no memory */
     unsigned n_submissions;
 
     cuzk_table jobs;        /* by id */
@@ -348,7 +349,11 @@ struct cuzk_engine {
 
     cuzk_job *rewrites; /* jobs with something the journal did not take */
     unsigned n_writes;
-    bool journal_failed;
+    bool journal_failed; /* its last answer */
+    /* what was told of its health: that it fails; that it does so again and again; when it was told
+     * to be well, when it failed last, 0: never */
+    bool journal_told, journal_flaps;
+    uint64_t journal_well_ns, journal_bad_ns;
 };
 
 #endif

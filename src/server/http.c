@@ -87,14 +87,17 @@ static void disown(cuzk_http_call *call)
 }
 
 static struct MHD_Response *make_response(const char *content_type, const void *body,
-                                          size_t n_bytes)
+                                          size_t n_bytes, bool is_readable)
 {
     struct MHD_Response *r =
         MHD_create_response_from_buffer(n_bytes, (void *)(uintptr_t)body, MHD_RESPMEM_MUST_COPY);
     if (r != NULL) {
         MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, content_type);
         MHD_add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close");
-        MHD_add_response_header(r, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+        if (is_readable) {
+            /* pages of any origin may show it: it takes no credentials and changes nothing */
+            MHD_add_response_header(r, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_ORIGIN, "*");
+        }
         MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
     }
     return r;
@@ -102,7 +105,7 @@ static struct MHD_Response *make_response(const char *content_type, const void *
 
 static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *text)
 {
-    struct MHD_Response *r = make_response("text/plain; charset=utf-8", text, strlen(text));
+    struct MHD_Response *r = make_response("text/plain; charset=utf-8", text, strlen(text), false);
     if (r == NULL) {
         return MHD_NO;
     }
@@ -128,7 +131,8 @@ void cuzk_http_answer(cuzk_http_call *call, unsigned status, const char *content
                       const void *body, size_t n_bytes)
 {
     cuzk_http *http = call->http;
-    struct MHD_Response *response = make_response(content_type, body, n_bytes);
+    struct MHD_Response *response =
+        make_response(content_type, body, n_bytes, strcmp(call->route->method, "GET") == 0);
     pthread_mutex_lock(&http->lock);
     bool resume = false;
     if (!call->is_answered && !call->is_gone) {
@@ -461,7 +465,7 @@ void cuzk_http_stop(cuzk_http *http)
     http->is_stopping = true;
     while (http->calls != NULL) {
         cuzk_http_call *call = http->calls;
-        call->response = make_response("text/plain; charset=utf-8", text, sizeof text - 1);
+        call->response = make_response("text/plain; charset=utf-8", text, sizeof text - 1, false);
         call->status = MHD_HTTP_SERVICE_UNAVAILABLE;
         call->is_answered = true;
         unlink_call(call);

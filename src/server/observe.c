@@ -79,18 +79,9 @@ static void log_event(cuzk_daemon *d, const cuzk_event *e)
     }
 }
 
-/* The event tells that something changed; what it is now is in the engine's view. */
 static void journal(cuzk_daemon *d, const cuzk_event *e)
 {
-    cuzk_engine_view view;
-    bool has_failed = true;
-    /* events may come before the engine is whole */
-    cuzk_engine *engine = atomic_load_explicit(&d->whole_engine, memory_order_acquire);
-    if (engine != NULL && cuzk_engine_look(engine, &view, false, NULL) == CUZK_OK) {
-        has_failed = view.journal_failed;
-        cuzk_engine_view_clear(&view);
-    }
-    if (has_failed) {
+    if (e->status != CUZK_OK) {
         cuzk_metrics_observe(d->metrics, e);
         CUZK_LOG(d->log, CUZK_LOG_ERROR, "the journal cannot be written: new work is refused",
                  CUZK_LOG_JOB(e->job_id), CUZK_LOG_S("reason", e->text));

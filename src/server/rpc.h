@@ -32,7 +32,7 @@ typedef struct {
     void *user;
     /** Register a .zkey; each: called once with what is registered now. was_there: the same file
      * was there before. Errors: E_ARGUMENT, E_NOT_FOUND, E_FILE, E_FORMAT; E_MISMATCH: another file
-     *  has the name. */
+     *  has the name, with was_there; or the key does not fit together. */
     cuzk_status (*add)(void *user, const char *name, const char *zkey_path, bool *was_there,
                        cuzk_rpc_circuit_each each, void *context, cuzk_error *err);
     /** Call each for every circuit. */

@@ -193,7 +193,7 @@ static void register_circuit(cuzk_call *call, uint8_t *message, size_t size)
     }
     free(path);
     free(message);
-    if (status == CUZK_E_MISMATCH) {
+    if (status == CUZK_E_MISMATCH && was_there) {
         cuzk_call_fail(call, GRPC_STATUS_ALREADY_EXISTS, "%s", err.text);
     } else if (status != CUZK_OK && is_read) {
         fail_file(call, status, err.text);

@@ -349,6 +349,7 @@ static cuzk_status enter(cuzk_circom_registry *r, bool *was_registered, cuzk_cir
     unsigned place = place_of(r, name, strlen(name), &found);
     if (found && strcmp(r->circuits[place].path, path) != 0) {
         free(path);
+        *was_registered = true;
         return CUZK_FAIL(err, CUZK_E_MISMATCH, "circuit \"%s\" is already \"%s\"", name,
                          r->circuits[place].path);
     }

@@ -111,8 +111,16 @@ static cuzk_status find_params(char **path, cuzk_registered_proof *proof,
     const cuzk_circuit_counts *counts = NULL;
     CUZK_TRY(cuzk_circuit_counts_get(&counts, circuit, err));
     CUZK_TRY(proof_of(proof, circuit, err));
-    return cuzk_filecoin_param_find(path, work->params_folder, proof, CUZK_PARAM_FILE_PARAMS,
-                                    work->allow_test_key, err);
+    cuzk_error why = {0};
+    cuzk_status status = cuzk_filecoin_param_find(
+        path, work->params_folder, proof, CUZK_PARAM_FILE_PARAMS, work->allow_test_key, &why);
+    if (status != CUZK_OK) {
+        return CUZK_FAIL(err, status, "%s%s", why.text,
+                         work->params_folder != NULL && status == CUZK_E_FILE
+                             ? "; srs.param_cache of the daemon's configuration names the folder"
+                             : "");
+    }
+    return CUZK_OK;
 }
 
 static cuzk_status resident_size(void *user, const char *circuit, uint64_t *bytes,

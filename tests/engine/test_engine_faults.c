@@ -407,6 +407,39 @@ static void test_disk_full_between_units(void **state)
     memory_journal_destroy(journal);
 }
 
+/* A full disk that takes small writes between large ones: it is not told again and again. */
+static void test_journal_flaps(void **state)
+{
+    (void)state;
+    cuzk_journal *journal = memory_journal_create();
+    engine_test t;
+    test_init(&t);
+    t.options.journal = journal;
+    test_start(&t, NULL);
+    for (int i = 0; i < 20; i++) {
+        test_call refused, taken;
+        memory_journal_fail(journal, CUZK_E_FILE);
+        test_submit(&t, &refused, "refused", 0, "n=1");
+        test_wait_submitted(&refused);
+        assert_int_equal(refused.status, CUZK_E_UNAVAILABLE);
+        assert_true(test_look(&t).journal_failed);
+        memory_journal_fail(journal, CUZK_OK);
+        char id[32];
+        snprintf(id, sizeof id, "taken-%d", i);
+        test_submit(&t, &taken, id, 0, "n=2");
+        test_expect_completed(&taken, "n=2", 1);
+        assert_false(test_look(&t).journal_failed);
+        test_call_clear(&refused);
+    }
+    /* that it fails, that it is well again, that it fails again: then not before it is well for
+     * longer */
+    assert_int_equal(test_count_events(&t, CUZK_EVENT_JOURNAL, CUZK_EVENT_INSTANT, NULL), 3);
+    long at = test_find_event(&t, CUZK_EVENT_JOURNAL, CUZK_EVENT_INSTANT, NULL, -1, 1);
+    assert_int_equal(test_event(&t, at).event.status, CUZK_OK);
+    test_clear(&t);
+    memory_journal_destroy(journal);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_teardown(f, no_faults)
@@ -423,6 +456,7 @@ int main(void)
         TEST(test_disk_full),
         TEST(test_disk_full_between_units),
         TEST(test_refused_at_once),
+        cmocka_unit_test(test_journal_flaps),
     };
     return cmocka_run_group_tests_name("engine: faults", tests, NULL, NULL);
 }

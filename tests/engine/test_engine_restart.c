@@ -113,6 +113,38 @@ static void test_units_not_repeated(void **state)
     end(&t, journal);
 }
 
+static unsigned n_decoded;
+
+static cuzk_status short_of_memory(void *user, null_stage stage, const char *text, int unit,
+                                   const cuzk_work_call *call)
+{
+    (void)user, (void)text, (void)unit, (void)call;
+    return stage == NULL_DECODE && n_decoded++ == 0 ? CUZK_E_MEMORY : CUZK_OK;
+}
+
+/* There is no memory to read the payload back, then none to decode it: an accepted job waits. */
+static void test_no_memory_for_a_moment(void **state)
+{
+    (void)state;
+    engine_test t;
+    cuzk_journal *journal = NULL;
+    begin_narrow(&t, &journal);
+    unsigned g = test_gate(&t, NULL_LANE, "", -1);
+    test_call a, again;
+    test_submit(&t, &a, "id", 0, "units=2");
+    test_gate_wait(&t, g, 1);
+    crash(&t, journal);
+    expect_unavailable(&a);
+    n_decoded = 0;
+    memory_journal_refuse_at(journal, 0); /* the first request is for the payload */
+    test_start(&t, &(null_options){.hook = short_of_memory});
+    test_await(&t, &again, "id", 0);
+    test_expect_completed(&again, "units=2", 2);
+    assert_int_equal(n_decoded, 2);
+    assert_int_equal(test_look(&t).n_intake, 0);
+    end(&t, journal);
+}
+
 /* All units were in the journal, the end was not: only the answer is made. */
 static void test_only_the_end_missing(void **state)
 {
@@ -358,6 +390,7 @@ int main(void)
         cmocka_unit_test(test_every_stage),
         cmocka_unit_test(test_units_not_repeated),
         cmocka_unit_test(test_only_the_end_missing),
+        cmocka_unit_test(test_no_memory_for_a_moment),
         cmocka_unit_test(test_results_come_back),
         cmocka_unit_test(test_order_after_restart),
         cmocka_unit_test(test_not_wanted_or_not_possible),

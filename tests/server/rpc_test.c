@@ -19,6 +19,8 @@ static cuzk_status add_circuit(void *user, const char *name, const char *path, b
                                cuzk_rpc_circuit_each each, void *context, cuzk_error *err)
 {
     (void)user;
+    *was_there = strcmp(name, "taken") == 0;
+    CUZK_FAIL_IF(strcmp(name, "mixed") == 0, err, CUZK_E_MISMATCH, "key mixed: of two circuits");
     CUZK_FAIL_IF(strcmp(name, "taken") == 0, err, CUZK_E_MISMATCH, "circuit taken: another file");
     CUZK_FAIL_IF(strcmp(name, "bad") == 0, err, CUZK_E_FORMAT, "circuit bad: no key %s", path);
     CUZK_FAIL_IF(strcmp(name, "lost") == 0, err, CUZK_E_FILE, "circuit lost: no file %s", path);

@@ -158,6 +158,14 @@ static void test_routes(void **state)
     assert_non_null(strcasestr(found, "\r\nConnection: close\r\n"));
     assert_non_null(strcasestr(found, "\r\nContent-Length: 12\r\n"));
     assert_non_null(strcasestr(found, "\r\nAccess-Control-Allow-Origin: *\r\n"));
+    static const char *const closed[] = {
+        "POST /echo HTTP/1.1\r\nHost: x\r\nOrigin: http://y\r\nContent-Length: 1\r\n\r\na",
+        "OPTIONS /echo HTTP/1.1\r\nHost: x\r\nOrigin: http://y\r\n\r\n",
+        "GET /b HTTP/1.1\r\nHost: x\r\n\r\n"};
+    for (size_t i = 0; i < sizeof closed / sizeof closed[0]; i++) {
+        assert_null(strcasestr(ask(closed[i]), "Access-Control"));
+    }
+    found = ask("GET /a HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_non_null(strcasestr(found, "\r\nContent-Type: text/plain\r\n"));
 }
 

@@ -475,6 +475,8 @@ static void circom(void **state)
     }
     client_call(s.client, &a, CIRCOM "RegisterCircuit", "\x0a\x05taken", 7, 0);
     expect(&a, GRPC_STATUS_ALREADY_EXISTS, "another file");
+    client_call(s.client, &a, CIRCOM "RegisterCircuit", "\x0a\x05mixed", 7, 0);
+    expect(&a, GRPC_STATUS_FAILED_PRECONDITION, "of two circuits");
     client_call(s.client, &a, CIRCOM "RegisterCircuit", "\x0a\x04lost", 6, 0);
     expect(&a, GRPC_STATUS_FAILED_PRECONDITION, "no file");
     client_call(s.client, &a, CIRCOM "RegisterCircuit",

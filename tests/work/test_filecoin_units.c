@@ -307,7 +307,7 @@ static void test_residents(void **state)
     assert_fails(
         work->resident_size(work->user, "winning-32g", &bytes, NULL, &err), CUZK_E_FILE,
         "No such file or directory (\"cuzk params fetch winning-32g --folder DIR\" fetches "
-        "it)");
+        "it); srs.param_cache of the daemon's configuration names the folder");
     assert_fails(work->resident_load(work->user, &resident, &bytes, "winning-32g", false, &err),
                  CUZK_E_FILE, folder);
     assert_fails(work->resident_load(work->user, &resident, &bytes, "none", false, &err),
