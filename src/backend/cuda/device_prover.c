@@ -44,6 +44,8 @@ static cuzk_status locked_sums(void *context, cuzk_jac *h, cuzk_query_set *sets,
     cuzk_status status = cuzk_prover_sums(d, h, sets, witness, err);
     if (status == CUZK_OK) {
         status = cuzk_device_times_take(d->times, ms, err);
+    } else {
+        cuzk_device_times_drop(d->times);
     }
     for (int i = 0; status == CUZK_OK && i < CUZK_TIME_KINDS; i++) {
         d->ms[i] += ms[i];

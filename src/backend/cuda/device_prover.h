@@ -43,7 +43,8 @@ const cuzk_prove_device *cuzk_device_prover_get(const cuzk_device_prover *prover
 /** The device memory that is reserved, by purpose. */
 const cuzk_arena *cuzk_device_prover_memory(const cuzk_device_prover *prover);
 
-/** Milliseconds of each kind (device_times.h) in the proofs since the last call. */
+/** Milliseconds of each kind (device_times.h) in the proofs since the last call, without those that
+ * failed. */
 void cuzk_device_prover_times(cuzk_device_prover *prover, float ms[CUZK_TIME_KINDS]);
 
 /** Wipe private values and free. NULL is fine. No proof may be under way. */

@@ -84,6 +84,11 @@ cuzk_status cuzk_device_times_take(cuzk_device_times *t, float ms[CUZK_TIME_KIND
     return CUZK_OK;
 }
 
+void cuzk_device_times_drop(cuzk_device_times *t)
+{
+    t->n_marks = 0;
+}
+
 const char *cuzk_time_kind_name(cuzk_time_kind kind)
 {
     static const char *const names[CUZK_TIME_KINDS] = {

@@ -42,6 +42,9 @@ cuzk_status cuzk_device_times_mark(cuzk_device_times *times, cuzk_time_kind kind
 cuzk_status cuzk_device_times_take(cuzk_device_times *times, float ms[CUZK_TIME_KINDS],
                                    cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Forget the marks after the last take, as of work that failed. */
+void cuzk_device_times_drop(cuzk_device_times *times);
+
 /** "sort", for reports. */
 const char *cuzk_time_kind_name(cuzk_time_kind kind);
 
