@@ -38,8 +38,8 @@ cuzk_status cuzk_bench_mix(cuzk_bench *bench, const char *mix, cuzk_error *err) 
 /** The kind of the next job: each gets its share of any run of jobs, spread evenly. */
 cuzk_bench_kind *cuzk_bench_next(cuzk_bench *bench);
 
-/** Run the load: each job is one call with a fresh request id; one that fails is counted, also where
- *  nobody could be reached. False with args->err set: no memory, or interrupted. */
+/** Run the load: each job is one call with a fresh request id; one that fails is counted, also
+ * where nobody could be reached. False with args->err set: no memory, or interrupted. */
 bool cuzk_bench_run(cuzk_bench *bench, cuzk_session *session);
 
 /** The value below which the share q of n sorted values lies (nearest rank); 0 for none. */

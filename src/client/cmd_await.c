@@ -25,10 +25,9 @@ static cuzk_status write_circom(const cuzk_cli_args *args, const char *out,
                                 const Cuzk__V1__ProveWitnessResponse *circom, cuzk_error *err)
 {
     const char *values = cuzk_cli_value(args, "--public");
-    CUZK_TRY(cuzk_write_file(out, circom->proof_json, strlen(circom->proof_json), err));
-    return values == NULL
-               ? CUZK_OK
-               : cuzk_write_file(values, circom->public_json, strlen(circom->public_json), err);
+    const cuzk_session_file files[] = {{out, circom->proof_json, strlen(circom->proof_json)},
+                                       {values, circom->public_json, strlen(circom->public_json)}};
+    return cuzk_session_write(files, values == NULL ? 1 : 2, err);
 }
 
 /* The answer in the form that was asked for: as it came (192 bytes a partition), or as text. */
@@ -67,6 +66,9 @@ static cuzk_status write_answer(const cuzk_cli_args *args, const char *out,
 {
     Cuzk__V1__ProveWitnessResponse *circom = circom_answer(answer);
     if (circom == NULL) {
+        CUZK_FAIL_IF(cuzk_cli_value(args, "--public") != NULL, err, CUZK_E_MISMATCH,
+                     "job %s: it is no circom job, whose public values --public asks for",
+                     answer->job_id);
         return write_filecoin(out, answer, form, err);
     }
     cuzk_status status = write_circom(args, out, circom, err);

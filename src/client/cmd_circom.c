@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* cuzk submit circom and cuzk prove KEY WITNESS --connect: circom's proofs by a daemon. */
 #include "api/api.h"
-#include "base/out_file.h"
 #include "client/commands.h"
 #include "client/session.h"
 #include "formats/snarkjs_json.h"
@@ -57,24 +56,12 @@ static cuzk_status convert(cuzk_text *proof, cuzk_text *values, const struct cir
     return status == CUZK_OK ? cuzk_text_check(values, err) : status;
 }
 
-/* Both files or neither. */
 static cuzk_status write_files(const struct circom *g, const char *proof, size_t proof_bytes,
                                const char *values, size_t values_bytes, cuzk_error *err)
 {
-    cuzk_out_file files[2] = {{.file = NULL}, {.file = NULL}};
-    const char *data[2] = {proof, values};
-    size_t sizes[2] = {proof_bytes, values_bytes};
-    const char *paths[2] = {g->proof_path, g->public_path};
-    for (size_t i = 0; i < 2; i++) {
-        cuzk_status status = cuzk_out_file_open(&files[i], paths[i], err);
-        if (status != CUZK_OK) {
-            cuzk_out_file_abort(&files[0]);
-            return status;
-        }
-        /* a failed write is kept by the stream and reported by the commit */
-        (void)!fwrite(data[i], 1, sizes[i], files[i].file);
-    }
-    return cuzk_out_files_commit(files, 2, err);
+    const cuzk_session_file files[] = {{g->proof_path, proof, proof_bytes},
+                                       {g->public_path, values, values_bytes}};
+    return cuzk_session_write(files, 2, err);
 }
 
 /* Verify with the key at hand, convert, write. */

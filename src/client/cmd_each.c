@@ -109,7 +109,13 @@ static int each(cuzk_cli_args *args, const char *key, do_one one)
         cuzk_cli_json_begin(&json);
         cuzk_cli_json_open(&json, "results", '[');
     }
-    for (unsigned i = 0; i < args->n_positional && !cuzk_cli_interrupted(); i++) {
+    for (unsigned i = 0; i < args->n_positional; i++) {
+        if (cuzk_cli_interrupted()) { /* between two calls */
+            cuzk_session_fail(&session, CUZK_E_CANCELLED, "interrupted before \"%.200s\"",
+                              args->positional[i]);
+            code = cuzk_cli_fail(args);
+            break;
+        }
         bool ok = with_json ? one_as_json(&session, key, args->positional[i], one, &json)
                             : one(&session, args->positional[i], NULL);
         if (!ok) {

@@ -148,7 +148,11 @@ static int submit(struct submission *g)
     }
     const Cuzk__V1__SubmitProofResponse *accepted = (Cuzk__V1__SubmitProofResponse *)message;
     int code = CUZK_EXIT_OK;
-    if (g->out != NULL) {
+    if (accepted->job_id[0] == '\0') {
+        cuzk_session_fail(&g->session, CUZK_E_FORMAT,
+                          "the daemon's answer is without the job's id");
+        code = cuzk_cli_fail(g->args);
+    } else if (g->out != NULL) {
         code = wait_for(g, accepted->job_id);
     } else {
         print_accepted(g, accepted);

@@ -2,6 +2,7 @@
 /* A command's connection, and answers in words. */
 #include "client/session.h"
 
+#include "base/out_file.h"
 #include "client/locate.h"
 #include "client/request.h"
 
@@ -201,6 +202,21 @@ void cuzk_session_print_times(const Cuzk__V1__AwaitProofResponse *answer)
            (double)answer->total_ms / 1e3, (double)answer->queue_wait_ms / 1e3,
            (double)answer->srs_load_ms / 1e3, (double)answer->synthesis_ms / 1e3,
            (double)answer->gpu_compute_ms / 1e3);
+}
+
+cuzk_status cuzk_session_write(const cuzk_session_file *files, size_t n, cuzk_error *err)
+{
+    cuzk_out_file out[2] = {{.file = NULL}, {.file = NULL}};
+    for (size_t i = 0; i < n; i++) {
+        cuzk_status status = cuzk_out_file_open(&out[i], files[i].path, err);
+        if (status != CUZK_OK) {
+            cuzk_out_file_abort(&out[0]);
+            return status;
+        }
+        /* a failed write is kept by the stream and reported by the commit */
+        (void)!fwrite(files[i].data, 1, files[i].n_bytes, out[i].file);
+    }
+    return cuzk_out_files_commit(out, n, err);
 }
 
 /* ---- units ----------------------------------------------------------------------------------- */

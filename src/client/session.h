@@ -85,6 +85,17 @@ bool cuzk_session_seconds(const cuzk_cli_args *args, uint64_t *ns, const char *o
 /** The priority that --priority names; the kind's own without it. False after a usage message. */
 bool cuzk_session_priority(const cuzk_cli_args *args, Cuzk__V1__Priority *priority);
 
+/* A file of a result. */
+typedef struct {
+    const char *path;
+    const void *data;
+    size_t n_bytes;
+} cuzk_session_file;
+
+/** Write one or two files: both or neither. Errors: E_FILE, E_MEMORY. */
+cuzk_status cuzk_session_write(const cuzk_session_file *files, size_t n,
+                               cuzk_error *err) CUZK_WARN_UNUSED;
+
 /* A time as people read it: "12.3 s", "4 min 12 s", "3 h 5 min", "6 d 2 h". */
 typedef struct {
     char text[32];

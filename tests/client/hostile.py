@@ -37,7 +37,7 @@ class RawServer:
     def _serve(self, connection, n):
         try:
             self.talk(connection, n)
-        except OSError:
+        except (OSError, ValueError):  # closed, by the other side or by __exit__
             pass
         finally:
             close(connection)
