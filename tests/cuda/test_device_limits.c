@@ -2,7 +2,6 @@
 /* What is asked for is enough, and what cannot be is refused: workspaces of exactly the size that
  * was told, with guards around them, and arguments out of range. Emulated: device memory is the
  * host's, so that guards can be looked at. */
-#include "backend/cuda/device_prover.h"
 #include "backend/cuda/point_summer.h"
 #include "backend/cuda/transformer.h"
 #include "device_test.h"
@@ -307,38 +306,6 @@ static void test_sums_refused(void **state)
     cuzk_point_summer_close(&s);
 }
 
-/* ---- sizes without a device ---- */
-
-/* More of anything needs no less memory, and nothing overflows up to the largest circuits. */
-static void test_prover_bytes(void **state)
-{
-    (void)state;
-    for (int id = CUZK_CURVE_BN254; id <= CUZK_CURVE_BLS12_381; id++) {
-        for (int is_zkey = 0; is_zkey < 2; is_zkey++) {
-            uint64_t before = 0;
-            for (unsigned lg = 1; lg <= 28; lg++) {
-                cuzk_proving_counts counts = {.curve = cuzk_curve_get((cuzk_curve_id)id),
-                                              .lg_n = lg,
-                                              .n_vars = (1u << lg) - 1,
-                                              .n_field = (1u << lg) / (is_zkey ? 1 : 50),
-                                              .is_zkey = is_zkey,
-                                              .on_device = true};
-                uint64_t n = UINT64_C(1) << lg;
-                uint64_t bytes = cuzk_device_prover_bytes(&counts, 3 * n, n);
-                const cuzk_group *g = counts.curve->g;
-                uint64_t points = 3 * n * g[CUZK_G1].affine_bytes + n * g[CUZK_G2].affine_bytes;
-                assert_true(bytes > before && bytes > points + 3 * 32 * n);
-                assert_true(bytes < 3 * points + ((uint64_t)1 << 34));
-                assert_true(cuzk_device_prover_bytes(&counts, 3 * n + 1, n) > bytes);
-                assert_true(cuzk_device_prover_bytes(&counts, 3 * n, n + 1) > bytes);
-                counts.n_field /= 2;
-                assert_true(cuzk_device_prover_bytes(&counts, 3 * n, n) <= bytes);
-                before = bytes;
-            }
-        }
-    }
-}
-
 int main(void)
 {
     device_test_open();
@@ -346,7 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_workspaces),       cmocka_unit_test(test_selected_values),
         cmocka_unit_test(test_transform_memory), cmocka_unit_test(test_transforms_refused),
-        cmocka_unit_test(test_sums_refused),     cmocka_unit_test(test_prover_bytes),
+        cmocka_unit_test(test_sums_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
