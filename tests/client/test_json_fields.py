@@ -44,7 +44,7 @@ def test_members(cuzk):
                     "workers": [{"ordinal": 0, "name": "cpu", "memory_total_bytes": 0, "memory_free_bytes": 0,
                                  "job_id": "j", "kind": "circom"}],
                     "queues": [{"kind": "circom", "pending": 0, "in_progress": 1}],
-                    "parameters": [{"circuit": "circom:mul", "size_bytes": 2500, "users": 1}]}, got
+                    "parameters": [{"circuit": "circom:mul", "size_bytes": 2500, "users": 1}], "waiting": []}, got
             elif c.name == "bench":
                 kind = got["kinds"][0]
                 assert (got["jobs"], got["failed"], kind["kind"], kind["completed"]) == (2, 0, "circom", 2), got

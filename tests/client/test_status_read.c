@@ -20,7 +20,8 @@ static const char whole[] =
     "   {\"index\": 4, \"state\": \"pending\"}, {\"index\": 5, \"state\": \"failed\"},\n"
     "   {\"state\": \"new word\", \"index\": 6}]}],\n"
     " \"pipelines_left_out\": 3, \"queued_left_out\": 40,\n"
-    " \"queued\": [{\"job_id\": \"b\"}, {\"job_id\": \"c\", \"state\": \"held\"}],\n"
+    " \"queued\": [{\"job_id\": \"b\", \"waits_for\": {\"text\": \"a turn\"}}, {\"job_id\": \"c\", "
+    "\"state\": \"held\"}],\n"
     " \"gpu_workers\": [{\"worker_id\": 1, \"gpu_ordinal\": 2, \"device\": \"cuda:2\",\n"
     "   \"current_job\": \"b\", \"current_partition\": 5, \"busy_secs\": 1.25, \"reserve\": true,\n"
     "   \"x\": []}, {\"current_job\": null, \"current_partition\": null, \"busy_secs\": null}],\n"
@@ -28,7 +29,8 @@ static const char whole[] =
     "   \"bytes\": 48318382080, \"last_used_secs_ago\": 4.5, \"evictable\": true}], \"pce\": []},\n"
     " \"devices\": [{\"id\": \"cuda:1\", \"reason\": \"2 bad proofs\", \"out\": true}],\n"
     " \"journal\": {\"enabled\": false, \"failed\": true, \"was_damaged\": true,\n"
-    "   \"salvaged_jobs\": 12}}\n";
+    "   \"salvaged_jobs\": 12}, \"intake\": {\"waiting\": 4, \"x\": 1, \"waits_for\":\n"
+    "   {\"text\": \"memory\", \"x\": {}}}}\n";
 
 static cuzk_status read_text(cuzk_status_view *view, const char *text, size_t n, cuzk_error *err)
 {
@@ -64,6 +66,8 @@ static void test_whole(void **state)
     assert_int_equal(v.memory_total, 268435456000u);
     assert_int_equal(v.memory_used, 64);
     assert_int_equal(v.n_left_out, 43);
+    assert_int_equal(v.intake_waiting, 4);
+    assert_string_equal(v.intake_waits_for, "memory");
     assert_int_equal(v.n_jobs, 3);
     const cuzk_status_job *j = v.jobs;
     assert_string_equal(j[0].job_id, "a \xc3\xbc\n");
@@ -77,6 +81,8 @@ static void test_whole(void **state)
     /* what is not told */
     assert_string_equal(j[1].state, "queued");
     assert_string_equal(j[2].state, "held");
+    assert_string_equal(j[0].waits_for, "");
+    assert_string_equal(j[1].waits_for, "a turn");
     assert_string_equal(j[1].kind, "");
     assert_string_equal(j[1].partitions, "");
     assert_true(j[1].age < 0 && j[1].started < 0);
@@ -111,6 +117,8 @@ static void test_empty(void **state)
     (void)state;
     cuzk_status_view v;
     read_ok(&v, " {\n}\t");
+    assert_string_equal(v.intake_waits_for, ""); /* never NULL */
+    cuzk_status_view_clear(&v);
     assert_all_zero(&v);
 }
 
