@@ -139,13 +139,3 @@ uint64_t cuzk_post_challenge_index(const cuzk_registered_proof *proof, uint64_t 
     uint64_t slots = cuzk_window_sectors(proof->sector);
     return (k * slots + place) * CUZK_WINDOW_CHALLENGES + n;
 }
-
-uint64_t cuzk_winning_sector(const uint8_t prover_id[32], const uint8_t randomness[32], uint64_t n,
-                             uint64_t n_sectors)
-{
-    uint8_t message[72];
-    memcpy(message, prover_id, 32);
-    memcpy(message + 32, randomness, 32);
-    cuzk_store_u64_le(message + 64, n);
-    return draw_u64(message, sizeof message) % n_sectors;
-}

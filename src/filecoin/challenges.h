@@ -39,8 +39,4 @@ uint64_t cuzk_post_challenge(const uint8_t randomness[32], uint64_t sector_id, u
 uint64_t cuzk_post_challenge_index(const cuzk_registered_proof *proof, uint64_t k, uint64_t place,
                                    unsigned n);
 
-/** Place in the sector set, of n_sectors, of the n-th sector that a Winning PoSt challenges. */
-uint64_t cuzk_winning_sector(const uint8_t prover_id[32], const uint8_t randomness[32], uint64_t n,
-                             uint64_t n_sectors);
-
 #endif

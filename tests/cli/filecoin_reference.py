@@ -177,26 +177,30 @@ class Reader:
 # ---------------------------------------------------------------- graph
 
 
+def chacha_block(key, tail, rounds):
+    """16 words of the stream: of the state whose last four words are `tail`."""
+    start = list(struct.unpack("<4I", b"expand 32-byte k")) + list(struct.unpack("<8I", key)) + list(tail)
+    s = list(start)
+
+    def quarter(a, b, c, d):
+        for x, y, z, n in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+            s[x] = (s[x] + s[y]) & 0xffffffff
+            v = s[z] ^ s[x]
+            s[z] = (v << n | v >> (32 - n)) & 0xffffffff
+
+    for _ in range(rounds // 2):
+        for i in range(4):
+            quarter(i, 4 + i, 8 + i, 12 + i)
+        for i in range(4):
+            quarter(i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4)
+    return [(x + y) & 0xffffffff for x, y in zip(s, start)]
+
+
 def chacha_words(key, rounds):
     """The stream of 32-bit words of ChaCha with a 64-bit counter from 0 and stream 0."""
     counter = 0
     while True:
-        start = list(struct.unpack("<4I", b"expand 32-byte k")) + list(struct.unpack("<8I", key))
-        start += [counter & 0xffffffff, counter >> 32, 0, 0]
-        s = list(start)
-
-        def quarter(a, b, c, d):
-            for x, y, z, n in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
-                s[x] = (s[x] + s[y]) & 0xffffffff
-                v = s[z] ^ s[x]
-                s[z] = (v << n | v >> (32 - n)) & 0xffffffff
-
-        for _ in range(rounds // 2):
-            for i in range(4):
-                quarter(i, 4 + i, 8 + i, 12 + i)
-            for i in range(4):
-                quarter(i, 4 + (i + 1) % 4, 8 + (i + 2) % 4, 12 + (i + 3) % 4)
-        yield from ((x + y) & 0xffffffff for x, y in zip(s, start))
+        yield from chacha_block(key, (counter & 0xffffffff, counter >> 32, 0, 0), rounds)
         counter += 1
 
 
@@ -264,9 +268,34 @@ def replica_id(miner, sector_number, ticket, comm_d, registered):
     return sha256_number(prover_id(miner) + struct.pack(">Q", sector_number) + ticket + comm_d + porep_id(registered))
 
 
+def to_challenge(data, n_nodes):
+    return number(data) % (n_nodes - 1) + 1
+
+
 def porep_challenges(replica, seed, n_nodes, partition, per_partition):
-    return [number(hashlib.sha256(le(replica) + seed + struct.pack("<I", per_partition * partition + i)).digest()) %
-            (n_nodes - 1) + 1 for i in range(per_partition)]
+    return [to_challenge(hashlib.sha256(le(replica) + seed + struct.pack("<I", per_partition * partition + i)).digest(), n_nodes)
+            for i in range(per_partition)]
+
+
+def non_interactive_challenges(replica, comm_r, n_nodes, partition, per_partition):
+    tag = b"filecoin.io|PoRep|1|NonInteractive|1" + le(replica) + comm_r
+    return [to_challenge(hashlib.sha256(tag + struct.pack("<I", per_partition * partition + i)).digest(), n_nodes)
+            for i in range(per_partition)]
+
+
+def synthetic_stream(purpose, replica, other, first, n):
+    """Bytes first .. first + n of a keystream: ChaCha20 with a 96-bit nonce."""
+    key = hashlib.blake2b(le(replica) + other, digest_size=32, key=b"filecoin.io|PoRep|1|Synthetic|1|" + purpose).digest()
+    nonce = struct.unpack("<3I", b"synth-porep\0")
+    block = struct.pack("<16I", *chacha_block(key, (first // 64,) + nonce, 20))
+    return block[first % 64:first % 64 + n]
+
+
+def synthetic_challenges(replica, comm_r, seed, n_nodes, partition, per_partition):
+    """Of the min(nodes, 2^18) that comm_r gives the seed picks some."""
+    chosen = [number(synthetic_stream(b"Selection", replica, seed, 4 * (per_partition * partition + i), 4)) %
+              min(n_nodes, 1 << 18) for i in range(per_partition)]
+    return [to_challenge(synthetic_stream(b"Generation", replica, comm_r, 32 * i, 32), n_nodes) for i in chosen]
 
 
 def label(replica, layer, node, parents):
@@ -360,6 +389,15 @@ def update_numbers(n_nodes):
     return (partitions, 10 if n_nodes <= 1 << 19 else 86, 1 if n_nodes <= 1 << 10 else 10, 8 if n_nodes <= 1 << 8 else 128)
 
 
+def update_challenge(comm_r_new, n_nodes, k, t):
+    """The t-th challenged node of partition k."""
+    partitions, n_challenges, _, _ = update_numbers(n_nodes)
+    per_challenge = int(math.log2(n_nodes)) - int(math.log2(partitions))
+    per_digest = 254 // per_challenge
+    digest = poseidon([comm_r_new, k * -(-n_challenges // per_digest) + t // per_digest], RANDOMNESS_TAG)
+    return (digest >> (t % per_digest * per_challenge) & ((1 << per_challenge) - 1)) + (k << per_challenge)
+
+
 def check_update(records, comm_r_old, comm_r_new, comm_d_new, n_nodes, sample=None):
     """The records of all partitions."""
     old, new, data_root = number(comm_r_old), number(comm_r_new), number(comm_d_new)
@@ -367,8 +405,6 @@ def check_update(records, comm_r_old, comm_r_new, comm_d_new, n_nodes, sample=No
     bits = int(math.log2(n_nodes))
     partition_bits, apex_bits = int(math.log2(partitions)), int(math.log2(n_apex))
     per_challenge = bits - partition_bits
-    per_digest = 254 // per_challenge
-    digests = -(-n_challenges // per_digest)
     phi = poseidon([data_root, old], RANDOMNESS_TAG)
     expect(len(records) == partitions, "partitions")
     for k, record in enumerate(records):
@@ -379,8 +415,7 @@ def check_update(records, comm_r_old, comm_r_new, comm_d_new, n_nodes, sample=No
         expect(reader.u64() == n_challenges, "challenge proofs")
         for t in range(n_challenges):
             r_old, data, r_new = (Path.of_reader(reader) for _ in range(3))
-            digest = poseidon([new, k * digests + t // per_digest], RANDOMNESS_TAG)
-            challenge = (digest >> (t % per_digest * per_challenge) & ((1 << per_challenge) - 1)) + (k << per_challenge)
+            challenge = update_challenge(new, n_nodes, k, t)
             for name, path in (("old", r_old), ("data", data), ("new", r_new)):
                 expect(path.index() == challenge, "challenge", t, "of partition", k, name, path.index(), "not", challenge)
             expect(data.root == data_root, "comm_d_new")
