@@ -62,7 +62,8 @@ static cuzk_point_status handle_one(const job *j, uint64_t i, bool *infinity)
 
 static bool is_bad(const job *j, cuzk_point_status s, bool infinity)
 {
-    return s != CUZK_POINT_OK || (infinity && (j->flags & CUZK_POINTS_ALLOW_INFINITY) == 0);
+    int allow = CUZK_POINTS_ALLOW_INFINITY | CUZK_POINTS_COORDINATES;
+    return s != CUZK_POINT_OK || (infinity && (j->flags & allow) == 0);
 }
 
 /* Whether the highest of every `limbs` words is below `limit`. Only constant strides make this loop
