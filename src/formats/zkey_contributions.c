@@ -48,7 +48,12 @@ cuzk_status cuzk_zkey_contribution_next(const cuzk_zkey *key, uint64_t *offset,
     out->sx = p + 2 * g1;
     out->spx = p + 3 * g1;
     out->transcript = out->spx + g2;
-    out->is_beacon = cuzk_load_u32_le(out->transcript + CUZK_TRANSCRIPT_BYTES) == BEACON;
+    uint32_t kind = cuzk_load_u32_le(out->transcript + CUZK_TRANSCRIPT_BYTES);
+    CUZK_FAIL_IF(kind > BEACON, err, CUZK_E_FORMAT,
+                 "a record at offset %" PRIu64 " of the records is of kind %" PRIu32
+                 ", expected 0 (a person) or 1 (a beacon)",
+                 *offset, kind);
+    out->is_beacon = kind == BEACON;
     uint32_t n_parameters = cuzk_load_u32_le(out->transcript + CUZK_TRANSCRIPT_BYTES + 4);
     CUZK_FAIL_IF(left - fixed < n_parameters, err, CUZK_E_FORMAT,
                  "a record has %" PRIu32 " bytes of parameters, %" PRIu64 " are left", n_parameters,

@@ -20,7 +20,7 @@ typedef struct {
 
 /** Read the record at *offset in the records of a key with section 10, and move *offset behind it.
  *  *offset is 0 for the first; the caller counts them. Points are not looked at. Errors: E_FORMAT
- *  (the section ends too early). */
+ *  (the section ends too early; a kind that is neither a person nor a beacon). */
 cuzk_status cuzk_zkey_contribution_next(const cuzk_zkey *key, uint64_t *offset,
                                         cuzk_zkey_contribution *out,
                                         cuzk_error *err) CUZK_WARN_UNUSED;
