@@ -7,9 +7,8 @@
 #include "filecoin/vanilla_porep.h"
 #include "filecoin/vanilla_write.h"
 #include "golden_case.h"
-#include "random.h"
+#include "json_tree.h"
 
-#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -17,75 +16,26 @@
 
 static uint64_t seed = 0x5eed0c11;
 
-/* A value of the text: kind '{', '[', '"', '0' (a number), or 'n' (null, of "_h": ignored). */
-struct value {
-    char kind;
-    size_t begin, end; /* in the text */
-    size_t key_begin;  /* of a member: its key's opening quote */
-    char key[40];      /* "" for elements and the whole */
-    unsigned parent, index, n_children, first_child, next;
-};
-
-enum { VALUES_MAX = 1 << 17, PLACE_MAX = 400, KINDS_MAX = 160 };
-static struct value *values;
-static unsigned n_values;
+enum { PLACE_MAX = 400, KINDS_MAX = 160 };
+static json_tree tree;
+static json_value *values;
 static cuzk_fixture file;
 static const char *text;
-
-/* The value at *at, which moves behind it. The text is that of the reference: no white space. */
-static unsigned parse(size_t *at, unsigned parent, unsigned index)
-{
-    assert_true(n_values < VALUES_MAX);
-    unsigned self = n_values++;
-    struct value *v = &values[self];
-    *v = (struct value){.kind = text[*at], .begin = *at, .parent = parent, .index = index};
-    if (v->kind == '"') {
-        *at += strcspn(text + *at + 1, "\"") + 2;
-    } else if (isdigit((unsigned char)v->kind)) {
-        v->kind = '0';
-        *at += strspn(text + *at, "0123456789");
-    } else if (v->kind == 'n') {
-        *at += strlen("null");
-    } else {
-        unsigned *link = &v->first_child;
-        do {
-            size_t key_begin = ++*at;
-            char key[40] = "";
-            if (v->kind == '{') {
-                size_t n = strcspn(text + *at + 1, "\"");
-                assert_true(n < sizeof key);
-                memcpy(key, text + *at + 1, n);
-                *at += n + 3; /* both quotes and the colon */
-            }
-            unsigned child = parse(at, self, v->n_children++);
-            values[child].key_begin = key_begin;
-            memcpy(values[child].key, key, sizeof key);
-            *link = child;
-            link = &values[child].next;
-        } while (text[*at] == ',');
-        assert_int_equal(text[(*at)++], v->kind == '{' ? '}' : ']');
-    }
-    v->end = *at;
-    return self;
-}
 
 static int setup(void **state)
 {
     (void)state;
     file = golden_load("porep-2k-1", "c1.json");
     text = (const char *)file.data;
-    values = malloc(VALUES_MAX * sizeof *values);
-    assert_non_null(values);
-    size_t at = 0;
-    parse(&at, 0, 0);
-    assert_int_equal(at, file.size);
+    json_tree_parse(&tree, text, file.size);
+    values = tree.v;
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    free(values);
+    json_tree_free(&tree);
     cuzk_test_fixture_free(&file);
     return 0;
 }
@@ -178,7 +128,7 @@ static void expect_refused(size_t begin, size_t end, const char *by, bool cut, c
 static void replace(unsigned v)
 {
     static const char *const others[] = {"null", "true", "{}", "[]", "\"x\"", "-1", "1.5", "1e3"};
-    const struct value *x = &values[v];
+    const json_value *x = &values[v];
     char place[PLACE_MAX], mention[64];
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         place_of(place, v, false);
@@ -215,7 +165,7 @@ static void replace(unsigned v)
 /* A member or element that is missing; the message is about what holds it. */
 static void take_out(unsigned v)
 {
-    const struct value *x = &values[v], *parent = &values[x->parent];
+    const json_value *x = &values[v], *parent = &values[x->parent];
     size_t begin = x->key[0] != '\0' ? x->key_begin : x->begin, end = x->end;
     if (text[end] == ',') {
         end++;
@@ -242,7 +192,7 @@ static void take_out(unsigned v)
 /* A member that is there twice, an element more. */
 static void repeat(unsigned v)
 {
-    const struct value *x = &values[v], *parent = &values[x->parent];
+    const json_value *x = &values[v], *parent = &values[x->parent];
     size_t begin = x->key[0] != '\0' ? x->key_begin : x->begin, n = x->end - begin;
     char place[PLACE_MAX], mention[80] = "the key is there twice", *twice = malloc(2 * n + 2);
     assert_non_null(twice);
@@ -265,7 +215,7 @@ static void repeat(unsigned v)
 /* The text ends in front of it, in it, or behind it. */
 static void truncate_at(unsigned v)
 {
-    const struct value *x = &values[v];
+    const json_value *x = &values[v];
     const size_t cuts[] = {x->begin, (x->begin + x->end) / 2, x->end};
     for (int i = 0; i < (v == 0 ? 2 : 3); i++) {
         expect_refused(cuts[i], 0, "", true, "commit-phase-1 output: ", "the text ends too early",
@@ -279,7 +229,7 @@ static unsigned choose(unsigned out[2 * KINDS_MAX])
     static char kinds[KINDS_MAX][PLACE_MAX];
     static unsigned first[KINDS_MAX], last[KINDS_MAX];
     unsigned n_kinds = 0, n = 0;
-    for (unsigned v = 0; v < n_values; v++) {
+    for (unsigned v = 0; v < tree.n; v++) {
         char kind[PLACE_MAX];
         if (values[v].kind == 'n' ||
             (v > 0 && is_digest(values[v].parent) && values[v].index % 31 != 0)) {
@@ -324,82 +274,17 @@ static void test_places(void **state)
 
 /* ---- the same in other words ----------------------------------------------------------------- */
 
-struct out {
-    char *s;
-    size_t n;
-};
-
-static void put(struct out *o, const char *s, size_t n)
-{
-    memcpy(o->s + o->n, s, n);
-    o->n += n;
-}
-
-static void put_space(struct out *o)
-{
-    static const char spaces[] = " \t\r\n";
-    for (uint64_t r = cuzk_test_random(&seed); r % 4 == 0 && r != 0; r /= 4) {
-        put(o, &spaces[r / 4 % 4], 1);
-    }
-}
-
-static void put_key(struct out *o, const char *key)
-{
-    put(o, "\"", 1);
-    for (; *key != '\0'; key++) {
-        char escape[8];
-        int n = snprintf(escape, sizeof escape, "\\u%04x", (unsigned char)*key);
-        bool plain = cuzk_test_random(&seed) % 4 != 0;
-        put(o, plain ? key : escape, plain ? 1 : (size_t)n);
-    }
-    put(o, "\"", 1);
-}
-
-/* A value with the members of its objects in random order and spelling, spaces anywhere. */
-static void put_value(struct out *o, unsigned v)
-{
-    const struct value *x = &values[v];
-    put_space(o);
-    if (x->n_children == 0) {
-        put(o, text + x->begin, x->end - x->begin);
-    } else {
-        unsigned *order = malloc(x->n_children * sizeof *order);
-        assert_non_null(order);
-        unsigned n = 0;
-        for (unsigned c = x->first_child; n < x->n_children; c = values[c].next) {
-            unsigned to = x->kind == '{' ? (unsigned)(cuzk_test_random(&seed) % (n + 1)) : n;
-            order[n] = order[to];
-            order[to] = c;
-            n++;
-        }
-        for (unsigned i = 0; i < n; i++) {
-            put(o, i == 0 ? (x->kind == '{' ? "{" : "[") : ",", 1);
-            if (x->kind == '{') {
-                put_space(o);
-                put_key(o, values[order[i]].key);
-                put_space(o);
-                put(o, ":", 1);
-            }
-            put_value(o, order[i]);
-        }
-        put(o, x->kind == '{' ? "}" : "]", 1);
-        free(order);
-    }
-    put_space(o);
-}
-
 static void test_other_words(void **state)
 {
     (void)state;
     for (int round = 0; round < 8; round++) {
-        struct out o = {malloc(8 * file.size), 0};
+        size_t n_other = 0;
+        char *other = json_tree_other_words(&tree, &seed, &n_other);
         cuzk_porep_vanilla v;
         cuzk_error err = {0};
         char *written = NULL;
         size_t n = 0;
-        assert_non_null(o.s);
-        put_value(&o, 0);
-        if (cuzk_porep_vanilla_read(&v, (const uint8_t *)o.s, o.n, &err) != CUZK_OK) {
+        if (cuzk_porep_vanilla_read(&v, (const uint8_t *)other, n_other, &err) != CUZK_OK) {
             fail_msg("%s", err.text);
         }
         FILE *f = open_memstream(&written, &n);
@@ -410,7 +295,7 @@ static void test_other_words(void **state)
         assert_memory_equal(written, file.data, n);
         cuzk_porep_vanilla_clear(&v);
         free(written);
-        free(o.s);
+        free(other);
     }
 }
 
