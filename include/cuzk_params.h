@@ -17,7 +17,7 @@ typedef struct cuzk_params_set cuzk_params_set;
 
 /** Open the list of files.
  *
- *  set: returned; cuzk_params_set_close. folder: NULL for the usual one; it need not exist.
+ *  set: returned; cuzk_params_set_close. folder: NULL for the usual one, not ""; it need not exist.
  *  manifest_path: a parameters.json; NULL for the built-in list of the network's trusted setup.
  *  Errors: E_FILE; E_FORMAT, E_TRUNCATED (the manifest, with line and column). */
 CUZK_API cuzk_status cuzk_params_set_open(cuzk_params_set **set, const char *folder,
@@ -48,8 +48,8 @@ typedef struct {
 CUZK_API void cuzk_params_file_get_info(cuzk_params_file_info *info, const cuzk_params_set *set,
                                         unsigned i);
 
-/** Read file i and compare its digest with the list's. A good file is remembered (".NAME.good" in the
- *  folder, if it can be written): fetching does not read it again unless it has changed.
+/** Read file i and compare its digest with the list's. A good file is remembered (".NAME.good" in
+ * the folder, if it can be written): fetching does not read it again unless it has changed.
  *
  *  progress: may be NULL. Errors: E_FILE (missing, empty, not a file), E_MISMATCH (size or digest,
  *  with both values), E_CANCELLED. */

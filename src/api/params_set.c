@@ -35,6 +35,8 @@ cuzk_status cuzk_params_set_open(cuzk_params_set **set, const char *folder,
 {
     cuzk_error_clear(err);
     CUZK_API_NOT_NULL(err, set);
+    CUZK_FAIL_IF(folder != NULL && folder[0] == '\0', err, CUZK_E_ARGUMENT,
+                 "the name of the folder of parameter files is empty");
     cuzk_manifest manifest;
     CUZK_TRY(read_manifest(&manifest, manifest_path, err));
     cuzk_params_set *made = calloc(1, sizeof *made);

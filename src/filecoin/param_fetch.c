@@ -361,6 +361,7 @@ cuzk_status cuzk_param_fetch(bool *was_there, const char *folder, const cuzk_man
     fetcher f = {.folder = folder, .entry = entry, .params = params, .fd = -1};
     uint64_t bytes;
     *was_there = true;
+    CUZK_FAIL_IF(folder[0] == '\0', err, CUZK_E_ARGUMENT, "the folder's name is empty");
     CUZK_FAIL_IF(strlen(folder) + sizeof entry->name + 16 > PATH_TEXT_MAX, err, CUZK_E_ARGUMENT,
                  "the folder's name is too long");
     cuzk_error not_whole = {0};

@@ -95,31 +95,45 @@ static bool read_hex(uint8_t *out, size_t n_bytes, const char *text)
     return true;
 }
 
-/* One member of an entry; *has_digest is set by the one that must be there. */
-static cuzk_status read_member(cuzk_json *j, cuzk_manifest_entry *e, const char *key,
-                               bool *has_digest, cuzk_error *err)
+/* The keys of an entry, as bits of what was seen. */
+enum { HAS_CID = 1, HAS_DIGEST = 2, HAS_SECTOR_SIZE = 4 };
+
+/* One member of an entry, whose key is read. */
+static cuzk_status read_member(cuzk_json *j, cuzk_manifest_entry *e, const cuzk_json_token *key,
+                               unsigned *seen, cuzk_error *err)
 {
+    char name[32];
+    if (cuzk_json_text(key, name, sizeof name) < 0) {
+        name[0] = '\0';
+    }
+    unsigned which = strcmp(name, "cid") == 0           ? HAS_CID
+                     : strcmp(name, "digest") == 0      ? HAS_DIGEST
+                     : strcmp(name, "sector_size") == 0 ? HAS_SECTOR_SIZE
+                                                        : 0;
+    if ((*seen & which) != 0) {
+        return cuzk_json_fail(j, key->offset, err, CUZK_E_FORMAT, "\"%s\" of \"%s\" is there twice",
+                              name, e->name);
+    }
+    *seen |= which;
     cuzk_json_token t;
     CUZK_TRY(cuzk_json_next(j, &t, err));
     char text[CUZK_MANIFEST_CID_MAX] = "";
     bool fits = cuzk_json_text(&t, text, sizeof text) >= 0;
-    if (strcmp(key, "cid") == 0) {
+    switch (which) {
+    case HAS_CID:
         if (t.kind != CUZK_JSON_STRING || !fits) {
             return cuzk_json_fail(j, t.offset, err, CUZK_E_FORMAT, "\"cid\" of \"%s\" is not a cid",
                                   e->name);
         }
         memcpy(e->cid, text, sizeof e->cid);
         return CUZK_OK;
-    }
-    if (strcmp(key, "digest") == 0) {
+    case HAS_DIGEST:
         if (t.kind != CUZK_JSON_STRING || !fits || !read_hex(e->digest, sizeof e->digest, text)) {
             return cuzk_json_fail(j, t.offset, err, CUZK_E_FORMAT,
                                   "\"digest\" of \"%s\" is not 32 hex digits", e->name);
         }
-        *has_digest = true;
         return CUZK_OK;
-    }
-    if (strcmp(key, "sector_size") == 0) {
+    case HAS_SECTOR_SIZE:
         if (t.kind != CUZK_JSON_NUMBER || !fits || strlen(text) > 18 ||
             strspn(text, "0123456789") != strlen(text)) {
             return cuzk_json_fail(j, t.offset, err, CUZK_E_FORMAT,
@@ -127,8 +141,9 @@ static cuzk_status read_member(cuzk_json *j, cuzk_manifest_entry *e, const char 
         }
         e->sector_bytes = strtoull(text, NULL, 10);
         return CUZK_OK;
+    default:
+        return cuzk_json_skip(j, &t, err);
     }
-    return cuzk_json_skip(j, &t, err);
 }
 
 /* A file's name must stay in its folder. */
@@ -152,25 +167,27 @@ static cuzk_status read_entry(cuzk_json *j, cuzk_manifest *m, const cuzk_json_to
     if (cuzk_json_text(key, e->name, sizeof e->name) < 0 || !is_file_name(e->name)) {
         return cuzk_json_fail(j, key->offset, err, CUZK_E_FORMAT, "the key is not a file's name");
     }
+    for (const cuzk_manifest_entry *before = m->entries; before < e; before++) {
+        if (strcmp(before->name, e->name) == 0) {
+            return cuzk_json_fail(j, key->offset, err, CUZK_E_FORMAT, "\"%s\" is there twice",
+                                  e->name);
+        }
+    }
     cuzk_json_token t;
     CUZK_TRY(cuzk_json_next(j, &t, err));
     if (t.kind != CUZK_JSON_OBJECT_BEGIN) {
         return cuzk_json_fail(j, t.offset, err, CUZK_E_FORMAT, "\"%s\" is %s, expected an object",
                               e->name, cuzk_json_kind_text(t.kind));
     }
-    bool has_digest = false;
+    unsigned seen = 0;
     for (;;) {
-        char name[32];
         CUZK_TRY(cuzk_json_next(j, &t, err));
         if (t.kind == CUZK_JSON_OBJECT_END) {
             break;
         }
-        if (cuzk_json_text(&t, name, sizeof name) < 0) {
-            name[0] = '\0';
-        }
-        CUZK_TRY(read_member(j, e, name, &has_digest, err));
+        CUZK_TRY(read_member(j, e, &t, &seen, err));
     }
-    if (!has_digest) {
+    if ((seen & HAS_DIGEST) == 0) {
         return cuzk_json_fail(j, t.offset, err, CUZK_E_FORMAT, "\"%s\" has no \"digest\"", e->name);
     }
     complete(e);

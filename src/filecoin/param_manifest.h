@@ -27,7 +27,8 @@ cuzk_status cuzk_manifest_builtin(cuzk_manifest *out, cuzk_error *err) CUZK_WARN
 
 /** Read a parameters.json: {"FILE NAME": {"cid": …, "digest": 32 hex digits, "sector_size": …}}.
  *
- *  Returned: cuzk_manifest_clear; all zero on failure. Memory: at most 1 MB, whatever the text
+ *  A file, or a key of ours in one, that is there twice is refused. Returned: cuzk_manifest_clear;
+ *  all zero on failure. Memory: at most 1 MB, whatever the text
  * says. Errors: E_FORMAT, E_TRUNCATED with line and column; E_MEMORY. */
 cuzk_status cuzk_manifest_read(cuzk_manifest *out, const uint8_t *data, uint64_t size,
                                cuzk_error *err) CUZK_WARN_UNUSED;

@@ -56,7 +56,8 @@ typedef struct {
 /** Make sure that the file is there and whole: check it, or fetch it. *was_there: nothing had to be
  *  fetched. The folder is made if it is missing.
  *
- *  Errors: E_FILE with what each source said; E_MISMATCH (a source has other bytes: they are thrown
+ *  Errors: E_ARGUMENT (the folder's name is empty or too long; no source); E_FILE with what each
+ *  source said; E_MISMATCH (a source has other bytes: they are thrown
  *  away); E_UNSUPPORTED (no libcurl); E_CANCELLED: what was received stays and is continued. */
 cuzk_status cuzk_param_fetch(bool *was_there, const char *folder, const cuzk_manifest_entry *entry,
                              const cuzk_param_fetch_params *params,
