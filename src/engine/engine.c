@@ -16,6 +16,7 @@ enum { LOADERS = 4 };
 void cuzk_engine_unlock(cuzk_engine *engine)
 {
     cuzk_schedule(engine);
+    cuzk_clerk_remind(engine);
     pthread_mutex_unlock(&engine->lock);
 }
 
@@ -38,30 +39,64 @@ char *cuzk_engine_text(const char *fmt, ...)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-static void *run_thread(void *arg)
+/* Stand first among the idle hands, and see what there is to do. */
+static void stand_idle(cuzk_engine *engine, cuzk_hand *hand)
 {
-    cuzk_thread *thread = (cuzk_thread *)arg;
-    pthread_setname_np(pthread_self(), thread->stage->name);
-    cuzk_engine *engine = thread->engine;
-    cuzk_stage *stage = thread->stage;
+    hand->next_idle = engine->idle_hands;
+    engine->idle_hands = hand;
+    cuzk_schedule(engine); /* may give this hand its next item */
+    if (engine->is_stopping) {
+        pthread_cond_broadcast(&engine->quiet);
+    }
+}
+
+/* Wait for the next item. What the last one gave to tell is told before. NULL: the engine has
+ * ended. */
+static cuzk_thread *next_thread(cuzk_engine *engine, cuzk_hand *hand)
+{
+    stand_idle(engine, hand);
+    while (hand->thread == NULL && engine->notices.first != NULL && !engine->is_calling) {
+        engine->idle_hands = hand->next_idle; /* it is the first: who gives takes the first */
+        cuzk_clerk_stand_in(engine);
+        stand_idle(engine, hand);
+    }
+    if (hand->thread != NULL && cuzk_clerk_stand_in(engine)) {
+        cuzk_schedule(engine);
+    }
+    while (hand->thread == NULL && !engine->is_ended) {
+        pthread_cond_wait(&hand->wake, &engine->lock);
+    }
+    cuzk_thread *thread = hand->thread;
+    hand->thread = NULL;
+    return thread;
+}
+
+static void stand_ready(cuzk_thread *thread)
+{
+    thread->next_idle = thread->stage->idle;
+    thread->stage->idle = thread;
+}
+
+static void *run_hand(void *arg)
+{
+    cuzk_hand *hand = (cuzk_hand *)arg;
+    cuzk_engine *engine = hand->engine;
+    const char *name = NULL;
+    cuzk_clerk_is_hand();
     cuzk_engine_lock(engine);
-    for (;;) {
-        thread->next_idle = stage->idle;
-        stage->idle = thread;
-        cuzk_schedule(engine); /* may give this thread its next item */
-        if (engine->is_stopping) {
-            pthread_cond_broadcast(&engine->quiet);
-        }
-        while (thread->item == NULL && !engine->is_ended) {
-            pthread_cond_wait(&thread->wake, &engine->lock);
-        }
-        if (thread->item == NULL) {
-            break;
+    /* with each hand a thread comes: there is an idle hand for every idle thread */
+    stand_ready(&engine->threads[hand - engine->hands]);
+    for (cuzk_thread *thread = next_thread(engine, hand); thread != NULL;
+         thread = next_thread(engine, hand)) {
+        if (name != thread->stage->name) {
+            name = thread->stage->name;
+            pthread_setname_np(pthread_self(), name);
         }
         void *item = thread->item;
         thread->item = NULL;
-        stage->run(thread, item);
-        stage->n_busy--;
+        thread->stage->run(thread, item);
+        thread->stage->n_busy--;
+        stand_ready(thread);
     }
     pthread_mutex_unlock(&engine->lock);
     return NULL;
@@ -75,13 +110,15 @@ static cuzk_status start_threads(cuzk_engine *engine, cuzk_stage *stage, unsigne
     stage->run = run;
     for (unsigned i = 0; i < n_threads; i++) {
         cuzk_thread *thread = &engine->threads[engine->n_threads];
+        cuzk_hand *hand = &engine->hands[engine->n_threads];
         *thread = (cuzk_thread){
             .engine = engine, .stage = stage, .device = device, .worker = first_worker + i};
-        pthread_cond_init(&thread->wake, NULL);
+        hand->engine = engine;
+        pthread_cond_init(&hand->wake, NULL);
         pthread_cond_init(&thread->lane_wake, NULL);
-        int rc = pthread_create(&thread->id, NULL, run_thread, thread);
+        int rc = pthread_create(&hand->id, NULL, run_hand, hand);
         if (rc != 0) {
-            pthread_cond_destroy(&thread->wake);
+            pthread_cond_destroy(&hand->wake);
             pthread_cond_destroy(&thread->lane_wake);
             return CUZK_FAIL(err, CUZK_E_MEMORY, "starting thread %u of the engine: error %d",
                              engine->n_threads, rc);
@@ -121,7 +158,9 @@ static cuzk_status start_all(cuzk_engine *engine, cuzk_error *err)
     const cuzk_engine_options *options = &engine->options;
     unsigned n = count_threads(options);
     engine->threads = calloc(n, sizeof *engine->threads);
-    CUZK_FAIL_IF(engine->threads == NULL, err, CUZK_E_MEMORY, "no memory for %u threads", n);
+    engine->hands = calloc(n, sizeof *engine->hands);
+    CUZK_FAIL_IF(engine->threads == NULL || engine->hands == NULL, err, CUZK_E_MEMORY,
+                 "no memory for %u threads", n);
     CUZK_TRY(cuzk_clerk_start(engine, err));
     CUZK_TRY(start_threads(engine, &engine->decoders, options->n_decoders, "decode",
                            cuzk_intake_decode, 0, 0, err));
@@ -197,6 +236,16 @@ static void set_defaults(cuzk_engine_options *options)
     options->keep_bytes = options->keep_bytes != 0 ? options->keep_bytes : UINT64_C(64) << 20;
 }
 
+/* What it guards takes microseconds: who waits for it looks again a few times before sleeping. */
+static void init_lock(cuzk_engine *engine)
+{
+    pthread_mutexattr_t adaptive;
+    pthread_mutexattr_init(&adaptive);
+    pthread_mutexattr_settype(&adaptive, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(&engine->lock, &adaptive);
+    pthread_mutexattr_destroy(&adaptive);
+}
+
 static void init_conditions(cuzk_engine *engine)
 {
     pthread_condattr_t monotonic;
@@ -222,7 +271,7 @@ cuzk_status cuzk_engine_create(cuzk_engine **out, const cuzk_engine_options *opt
     engine->timer.kind = CUZK_TIMER_ENGINE;
     atomic_init(&engine->stops, false);
     set_defaults(&engine->options);
-    pthread_mutex_init(&engine->lock, NULL);
+    init_lock(engine);
     init_conditions(engine);
     cuzk_budget_init(&engine->budget, options->budget_bytes, options->intake_bytes);
     cuzk_status status = copy_devices(engine, options, err);
@@ -309,13 +358,13 @@ static void join_all(cuzk_engine *engine)
     cuzk_engine_lock(engine);
     engine->is_ended = true;
     for (unsigned i = 0; i < engine->n_threads; i++) {
-        pthread_cond_signal(&engine->threads[i].wake);
+        pthread_cond_signal(&engine->hands[i].wake);
     }
     pthread_cond_signal(&engine->clerk_wake);
     pthread_mutex_unlock(&engine->lock);
     for (unsigned i = 0; i < engine->n_threads; i++) {
-        pthread_join(engine->threads[i].id, NULL);
-        pthread_cond_destroy(&engine->threads[i].wake);
+        pthread_join(engine->hands[i].id, NULL);
+        pthread_cond_destroy(&engine->hands[i].wake);
         pthread_cond_destroy(&engine->threads[i].lane_wake);
     }
     if (engine->has_clerk) {
@@ -382,6 +431,7 @@ void cuzk_engine_destroy(cuzk_engine *engine)
     }
     free((void *)(uintptr_t)engine->options.devices);
     free(engine->threads);
+    free(engine->hands);
     cuzk_table_clear(&engine->jobs);
     cuzk_table_clear(&engine->waiters);
     pthread_cond_destroy(&engine->clerk_wake);

@@ -71,6 +71,16 @@ cuzk_status cuzk_clerk_start(cuzk_engine *engine, cuzk_error *err) CUZK_WARN_UNU
 void cuzk_clerk_tell(cuzk_engine *engine, cuzk_notice *notice, cuzk_notice_kind kind);
 /** Take a notice back; fine when it is not queued. True: it was. */
 bool cuzk_clerk_untell(cuzk_engine *engine, cuzk_notice *notice);
+/** From now on the calling thread is a hand: it stands in for the clerk when its item has ended. */
+void cuzk_clerk_is_hand(void);
+/** A hand's: tell what there is, a few at most, if nobody does; the clerk gets the rest. Gives the
+ *  lock away meanwhile. False: there was nothing. */
+bool cuzk_clerk_stand_in(cuzk_engine *engine);
+/** Wake the clerk if there is something to tell and nobody tells. */
+void cuzk_clerk_remind(cuzk_engine *engine);
+/** A hand's, in the midst of its item: give the lock away for something that takes time. What is to
+ *  be told does not wait for it. */
+void cuzk_engine_step_out(cuzk_engine *engine);
 /** Set or move a timer; cancel: fine when it is not set. */
 void cuzk_timer_set(cuzk_engine *engine, cuzk_timer *timer, uint64_t when_ns);
 void cuzk_timer_cancel(cuzk_engine *engine, cuzk_timer *timer);

@@ -301,7 +301,7 @@ void cuzk_intake_decode(cuzk_thread *thread, void *item)
     }
     bool is_ours = status != CUZK_OK || found.task != NULL;
     if (found.task != NULL) {
-        pthread_mutex_unlock(&engine->lock);
+        cuzk_engine_step_out(engine);
         work->task_destroy(work->user, found.task);
         pthread_mutex_lock(&engine->lock);
     }

@@ -7,10 +7,14 @@
 cuzk_thread *cuzk_stage_give(cuzk_stage *stage, void *item)
 {
     cuzk_thread *thread = stage->idle;
+    cuzk_engine *engine = thread->engine;
+    cuzk_hand *hand = engine->idle_hands;
     stage->idle = thread->next_idle;
     stage->n_busy++;
     thread->item = item;
-    pthread_cond_signal(&thread->wake);
+    engine->idle_hands = hand->next_idle;
+    hand->thread = thread;
+    pthread_cond_signal(&hand->wake); /* nothing, where the caller is that hand */
     return thread;
 }
 

@@ -46,7 +46,7 @@ static void free_work(cuzk_engine *engine, cuzk_unit *unit)
     if (witness == NULL && pending == NULL) {
         return;
     }
-    pthread_mutex_unlock(&engine->lock);
+    cuzk_engine_step_out(engine);
     if (pending != NULL) {
         work->pending_destroy(work->user, pending);
     }
@@ -96,7 +96,7 @@ static void prove_again(cuzk_engine *engine, cuzk_unit *unit, const cuzk_error *
     cuzk_pending *pending = unit->pending; /* where finishing it did not begin */
     unit->pending = NULL;
     engine->n_retries++;
-    pthread_mutex_unlock(&engine->lock);
+    cuzk_engine_step_out(engine);
     if (pending != NULL) {
         work->pending_destroy(work->user, pending);
     }
@@ -154,7 +154,7 @@ static void blame(cuzk_engine *engine, const cuzk_unit *unit, int d, const char 
                         .worker = -1,
                         .value = device->n_faults,
                         .text = device->reason};
-    pthread_mutex_unlock(&engine->lock);
+    cuzk_engine_step_out(engine);
     cuzk_observe(engine, &event);
     pthread_mutex_lock(&engine->lock);
 }
@@ -286,7 +286,7 @@ static void assemble(cuzk_engine *engine, cuzk_job *job)
     for (unsigned i = 0; sizes != NULL && i < job->n_units; i++) {
         sizes[i] = job->units[i].proof_bytes;
     }
-    pthread_mutex_unlock(&engine->lock);
+    cuzk_engine_step_out(engine);
     cuzk_error err = {0};
     uint8_t *answer = NULL;
     size_t answer_bytes = 0;

@@ -237,8 +237,9 @@ struct cuzk_slot {
 
 /* ---- threads and devices --------------------------------------------------------------------- */
 
-/* Threads that do one thing. Whoever makes work pops an idle thread and gives it an item, so that
- * no wake-up can be lost and none is for nothing. */
+/* A stage has as many threads as the configuration says: that is how many of its items may run at
+ * once. What runs them are the engine's hands. Whoever makes work pops an idle thread and an idle
+ * hand and gives them an item, so that no wake-up can be lost and none is for nothing. */
 typedef struct {
     cuzk_thread *idle;
     unsigned n_threads, n_busy;
@@ -253,10 +254,10 @@ struct cuzk_lane {
     uint64_t held_from;
 };
 
+/* A thread of a stage: a place for one item, and what its hand needs to know of it. */
 struct cuzk_thread {
     cuzk_engine *engine;
-    pthread_t id;
-    pthread_cond_t wake, lane_wake;
+    pthread_cond_t lane_wake;
     cuzk_stage *stage;
     cuzk_thread *next_idle;
     void *item;
@@ -267,6 +268,17 @@ struct cuzk_thread {
     cuzk_slot *evict; /* off the device, before it proves */
     bool is_loader;   /* puts the unit's resident on the device */
 };
+
+/* A thread of the system. There are as many as the stages have threads, so one is idle whenever a
+ * thread is. It runs what comes first, whatever the stage: a hand that ends an item stands first
+ * among the idle ones, and what that item made possible is its next. */
+typedef struct cuzk_hand {
+    cuzk_engine *engine;
+    pthread_t id;
+    pthread_cond_t wake;
+    struct cuzk_hand *next_idle;
+    cuzk_thread *thread; /* given to it, with an item; NULL: none */
+} cuzk_hand;
 
 typedef struct {
     char *id, *name;
@@ -335,7 +347,9 @@ struct cuzk_engine {
 
     cuzk_stage decoders, makers, finishers, verifiers, loaders;
     cuzk_thread *threads;
+    cuzk_hand *hands; /* n_threads */
     unsigned n_threads;
+    cuzk_hand *idle_hands;
 
     pthread_t clerk;
     bool has_clerk;
@@ -343,7 +357,7 @@ struct cuzk_engine {
     cuzk_notices notices;
     cuzk_order timers;
     cuzk_timer timer;
-    bool is_calling;      /* the clerk is in a callback */
+    bool is_calling;      /* the clerk, or a hand in its place, is in a callback */
     pthread_cond_t quiet; /* something ended: for drain and stop */
     unsigned n_callers;   /* inside cuzk_engine_preload */
 

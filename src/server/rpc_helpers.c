@@ -33,7 +33,7 @@ void cuzk_rpc_help(cuzk_call *call, uint8_t *message, size_t size)
     pthread_mutex_lock(&rpc->lock);
     *(rpc->helped_last != NULL ? &rpc->helped_last->next_helped : &rpc->helped_first) = call;
     rpc->helped_last = call;
-    pthread_cond_broadcast(&rpc->changed);
+    pthread_cond_signal(&rpc->helped);
     pthread_mutex_unlock(&rpc->lock);
 }
 
@@ -47,7 +47,7 @@ static void *help(void *argument)
             if (rpc->helpers_end) {
                 break;
             }
-            pthread_cond_wait(&rpc->changed, &rpc->lock);
+            pthread_cond_wait(&rpc->helped, &rpc->lock);
             continue;
         }
         rpc->helped_first = call->next_helped;
@@ -85,7 +85,7 @@ void cuzk_rpc_helpers_stop(cuzk_rpc *rpc)
 {
     pthread_mutex_lock(&rpc->lock);
     rpc->helpers_end = true;
-    pthread_cond_broadcast(&rpc->changed);
+    pthread_cond_broadcast(&rpc->helped);
     pthread_mutex_unlock(&rpc->lock);
     for (unsigned i = 0; i < rpc->n_helpers; i++) {
         pthread_join(rpc->helpers[i], NULL);

@@ -151,7 +151,8 @@ struct cuzk_rpc {
     atomic_bool is_stopping;
 
     pthread_mutex_t lock;   /* guards what follows */
-    pthread_cond_t changed; /* calls, handlers, servers, helpers */
+    pthread_cond_t changed; /* calls, handlers, servers: for those who end the service */
+    pthread_cond_t helped;  /* a call for a helper, or they shall end */
     pthread_cond_t ticks;   /* the ticker shall end */
     cuzk_call *calls;       /* accepted ones */
     unsigned n_calls;

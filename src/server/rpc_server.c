@@ -366,6 +366,7 @@ cuzk_status cuzk_rpc_create(cuzk_rpc **out, const cuzk_rpc_options *options, cuz
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&rpc->changed, &monotonic);
     pthread_cond_init(&rpc->ticks, &monotonic);
+    pthread_cond_init(&rpc->helped, NULL);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&rpc->lock, NULL);
     rpc->options.log = options->log;
@@ -527,6 +528,7 @@ void cuzk_rpc_destroy(cuzk_rpc *rpc)
     }
     grpc_shutdown();
     atomic_store_explicit(&grpc_log, NULL, memory_order_release);
+    pthread_cond_destroy(&rpc->helped);
     pthread_cond_destroy(&rpc->ticks);
     pthread_cond_destroy(&rpc->changed);
     pthread_mutex_destroy(&rpc->lock);
