@@ -229,9 +229,9 @@ static void list_circuits(cuzk_call *call, uint8_t *message, size_t size)
 const cuzk_method *cuzk_rpc_admin_methods(void)
 {
     static const cuzk_method methods[] = {
-        {"/cuzk.v1.ProvingEngine/GetStatus", CUZK_GATE_SMALL, CUZK_RIGHT_SUBMIT,
+        {"/cuzk.v1.ProvingEngine/GetStatus", CUZK_GATE_SMALL, CUZK_RIGHT_SUBMIT, .is_long = true,
          .handle = get_status},
-        {"/cuzk.v1.ProvingEngine/GetMetrics", CUZK_GATE_SMALL, CUZK_RIGHT_SUBMIT,
+        {"/cuzk.v1.ProvingEngine/GetMetrics", CUZK_GATE_SMALL, CUZK_RIGHT_SUBMIT, .is_long = true,
          .handle = get_metrics},
         {"/cuzk.v1.ProvingEngine/CancelProof", CUZK_GATE_SMALL, CUZK_RIGHT_ADMIN,
          .handle = cancel_proof},

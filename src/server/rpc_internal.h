@@ -52,6 +52,7 @@ typedef struct {
     bool is_blocking; /* handled by a helper thread */
     bool is_stream;   /* the client may send several messages */
     bool is_wrapped;  /* the payload is in field 1 of the message */
+    bool is_long;     /* its handler takes milliseconds: the lead is passed on before */
     /* message: the bytes received, in one piece; handed over (free). Called once a message; answers
      * with cuzk_call_…; holds a reference while it runs. */
     void (*handle)(cuzk_call *call, uint8_t *message, size_t size);
@@ -141,6 +142,7 @@ struct cuzk_rpc {
     cuzk_engine_kind kinds[CUZK_KINDS_MAX];
     cuzk_rpc_circuits circuits;
     grpc_completion_queue *queue;
+    pthread_mutex_t lead; /* held by the serving thread that is in the queue, or comes from it */
     pthread_t threads[64];
     unsigned n_threads;
     cuzk_gate *gate;
@@ -232,6 +234,18 @@ void cuzk_call_turn_away(cuzk_call *call);
 
 /** End a call whose message does not come (cuzk_gate_make_room); false: there is none. */
 bool cuzk_rpc_make_room(cuzk_rpc *rpc, bool of_payloads);
+
+/* ---- rpc_serving.c ---- */
+
+/** Start the threads that serve the completion queue; wait until all have seen its shutdown. */
+cuzk_status cuzk_rpc_serving_start(cuzk_rpc *rpc, cuzk_error *err) CUZK_WARN_UNUSED;
+void cuzk_rpc_serving_join(cuzk_rpc *rpc);
+
+/** Take one event and run what it is for; where no thread serves. False: the queue has ended. */
+bool cuzk_rpc_serve_one(cuzk_rpc *rpc);
+
+/** A serving thread's, before something that takes long: another one goes on. Nothing in others. */
+void cuzk_rpc_pass_lead(cuzk_rpc *rpc);
 
 /* ---- rpc_helpers.c ---- */
 

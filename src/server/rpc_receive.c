@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LONG_BYTES = 64 << 10 }; /* of a message: copying more is not for the thread that leads */
+
 void cuzk_call_receive(cuzk_call *call)
 {
     cuzk_gate_seat *seat = &call->seat;
@@ -119,6 +121,9 @@ void cuzk_call_on_message(void *owner, bool ok)
     size_t size = message != NULL ? grpc_byte_buffer_length(message) : 0;
     call->charge = cuzk_gate_received(rpc->gate, &call->seat, size);
     uint8_t *data = NULL;
+    if (size > LONG_BYTES || call->method->is_long) {
+        cuzk_rpc_pass_lead(rpc);
+    }
     if (message != NULL) {
         atomic_fetch_add_explicit(&rpc->bytes_received, size, memory_order_relaxed);
         data = join(message, call->method->is_wrapped, &call->was_unwrapped, &size);

@@ -26,9 +26,9 @@ const cuzk_method *cuzk_rpc_reflect_methods(void)
 {
     static const cuzk_method methods[] = {
         {"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", CUZK_GATE_SMALL,
-         CUZK_RIGHT_NONE, .is_stream = true, .handle = answer},
+         CUZK_RIGHT_NONE, .is_stream = true, .is_long = true, .handle = answer},
         {"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", CUZK_GATE_SMALL,
-         CUZK_RIGHT_NONE, .is_stream = true, .handle = answer},
+         CUZK_RIGHT_NONE, .is_stream = true, .is_long = true, .handle = answer},
         {NULL},
     };
     return methods;

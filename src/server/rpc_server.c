@@ -170,26 +170,6 @@ static cuzk_status open_listener(cuzk_rpc *rpc, const char *text, int fd, cuzk_e
     return cuzk_listener_open(listener, rpc, text, fd, err);
 }
 
-/* False: the queue has ended. */
-static bool serve_one(cuzk_rpc *rpc)
-{
-    grpc_event event =
-        grpc_completion_queue_next(rpc->queue, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
-    if (event.type == GRPC_OP_COMPLETE) {
-        cuzk_event_tag *tag = event.tag;
-        CUZK_TAG_TAKE(tag);
-        tag->run(tag->owner, event.success != 0);
-    }
-    return event.type != GRPC_QUEUE_SHUTDOWN;
-}
-
-static void *serve(void *argument)
-{
-    while (serve_one(argument)) {
-    }
-    return NULL;
-}
-
 /* References of all calls that are open. Returned: free; *n: how many. Lock held. */
 static cuzk_call **open_calls(cuzk_rpc *rpc, unsigned *n)
 {
@@ -343,11 +323,7 @@ static cuzk_status start(cuzk_rpc *rpc, const cuzk_rpc_options *options, cuzk_er
     CUZK_TRY(cuzk_rpc_helpers_start(rpc, err));
     rpc->has_ticker = pthread_create(&rpc->ticker, NULL, tick, rpc) == 0;
     CUZK_FAIL_IF(!rpc->has_ticker, err, CUZK_E_MEMORY, "a thread cannot be started");
-    for (unsigned i = 0; i < rpc->options.n_threads; i++) {
-        CUZK_FAIL_IF(pthread_create(&rpc->threads[i], NULL, serve, rpc) != 0, err, CUZK_E_MEMORY,
-                     "a thread cannot be started");
-        rpc->n_threads++;
-    }
+    CUZK_TRY(cuzk_rpc_serving_start(rpc, err));
     for (unsigned i = 0; i < rpc->n_listeners; i++) {
         grpc_server_start(rpc->listeners[i].server);
         for (unsigned m = 0; m <= rpc->n_methods; m++) {
@@ -369,6 +345,7 @@ cuzk_status cuzk_rpc_create(cuzk_rpc **out, const cuzk_rpc_options *options, cuz
     pthread_cond_init(&rpc->helped, NULL);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&rpc->lock, NULL);
+    pthread_mutex_init(&rpc->lead, NULL);
     rpc->options.log = options->log;
     if (options->log != NULL) {
         atomic_store_explicit(&grpc_log, options->log, memory_order_release);
@@ -428,7 +405,7 @@ void cuzk_rpc_stop(cuzk_rpc *rpc)
         }
     }
     while (rpc->n_threads == 0 && rpc->n_shutting > 0) {
-        serve_one(rpc); /* a start that failed: nobody else does */
+        cuzk_rpc_serve_one(rpc); /* a start that failed: nobody else does */
     }
 }
 
@@ -512,12 +489,7 @@ void cuzk_rpc_destroy(cuzk_rpc *rpc)
         }
     }
     grpc_completion_queue_shutdown(rpc->queue);
-    for (unsigned i = 0; i < rpc->n_threads; i++) {
-        pthread_join(rpc->threads[i], NULL);
-    }
-    if (rpc->n_threads == 0) {
-        serve(rpc); /* what there was to come of a start that failed */
-    }
+    cuzk_rpc_serving_join(rpc);
     grpc_completion_queue_destroy(rpc->queue);
     cuzk_acceptor_destroy(rpc);
     cuzk_relay_destroy(rpc->relay);
@@ -531,6 +503,7 @@ void cuzk_rpc_destroy(cuzk_rpc *rpc)
     pthread_cond_destroy(&rpc->helped);
     pthread_cond_destroy(&rpc->ticks);
     pthread_cond_destroy(&rpc->changed);
+    pthread_mutex_destroy(&rpc->lead);
     pthread_mutex_destroy(&rpc->lock);
     free(rpc);
 }
