@@ -26,6 +26,7 @@ static void observe(void *user, const cuzk_event *event)
         seen_event *seen = &test->events[test->n_events++];
         memset(seen, 0, sizeof *seen);
         seen->event = *event;
+        seen->thread = pthread_self();
         snprintf(seen->job_id, sizeof seen->job_id, "%s",
                  event->job_id != NULL ? event->job_id : "");
         snprintf(seen->text, sizeof seen->text, "%s", event->text != NULL ? event->text : "");

@@ -15,6 +15,7 @@ enum { GATES_MAX = 8, TEXT_MAX_BYTES = 512, JOB_ID_BYTES = 96 };
 /* A recorded event; texts cut to fit. */
 typedef struct {
     cuzk_event event;
+    pthread_t thread; /* in which it came */
     char job_id[JOB_ID_BYTES];
     char text[256];
 } seen_event;
