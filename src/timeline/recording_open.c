@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "timeline/recording.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { STEP = 1 << 20 };
+
+/* All of it, unpacked where it is packed (gzread reads both). */
+static cuzk_status read_file(gzFile file, const char *path, uint64_t limit, uint8_t **data,
+                             size_t *n_bytes, cuzk_error *err)
+{
+    size_t room = 0;
+    for (;;) {
+        if (*n_bytes == room) {
+            room = room == 0 ? STEP : 2 * room;
+            uint8_t *more = realloc(*data, room);
+            CUZK_FAIL_IF(more == NULL, err, CUZK_E_MEMORY, "reading %s: no memory for %zu bytes",
+                         path, room);
+            *data = more;
+        }
+        size_t n = room - *n_bytes < STEP ? room - *n_bytes : STEP;
+        int got = gzread(file, *data + *n_bytes, (unsigned)n);
+        if (got < 0) {
+            int code;
+            const char *why = gzerror(file, &code);
+            return CUZK_FAIL(err, CUZK_E_FILE, "reading %s: %s", path,
+                             code == Z_ERRNO ? strerror(errno) : why);
+        }
+        if (got == 0) {
+            return CUZK_OK;
+        }
+        *n_bytes += (size_t)got;
+        CUZK_FAIL_IF(*n_bytes > limit, err, CUZK_E_FORMAT,
+                     "%s: more than %" PRIu64 " bytes when unpacked", path, limit);
+    }
+}
+
+cuzk_status cuzk_recording_open(cuzk_recording *out, const char *path, uint64_t limit,
+                                cuzk_error *err)
+{
+    memset(out, 0, sizeof *out);
+    errno = 0;
+    gzFile file = gzopen(path, "rbe");
+    CUZK_FAIL_IF(file == NULL, err, CUZK_E_FILE, "opening %s: %s", path,
+                 errno != 0 ? strerror(errno) : "out of memory");
+    uint8_t *data = NULL;
+    size_t n_bytes = 0;
+    cuzk_status status = read_file(file, path, limit, &data, &n_bytes, err);
+    gzclose_r(file);
+    if (status == CUZK_OK) {
+        status = cuzk_recording_read(out, data, n_bytes, err);
+        if (status != CUZK_OK) {
+            cuzk_error_prefix(err, "%s", path);
+        }
+    }
+    free(data);
+    return status;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Radix sort of begins with their places, then the spans are moved along the cycles of the
+ * permutation: two arrays of 16 bytes a span instead of a second array of spans. */
+#include "timeline/sort.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BITS = 11, DIGITS = 1 << BITS };
+
+typedef struct {
+    uint64_t begin;
+    uint64_t from; /* index of the span */
+} place;
+
+static int compare(const void *a, const void *b)
+{
+    const cuzk_span *x = a;
+    const cuzk_span *y = b;
+    uint64_t x_ns = x->end_ns - x->begin_ns;
+    uint64_t y_ns = y->end_ns - y->begin_ns;
+    if (x_ns != y_ns) {
+        return x_ns > y_ns ? -1 : 1;
+    }
+    if (x->name != y->name) {
+        return x->name < y->name ? -1 : 1;
+    }
+    return x->job < y->job ? -1 : x->job > y->job;
+}
+
+static void pass(place *to, const place *from, size_t n, unsigned shift)
+{
+    size_t at[DIGITS] = {0};
+    for (size_t i = 0; i < n; i++) {
+        at[from[i].begin >> shift & (DIGITS - 1)]++;
+    }
+    for (size_t d = 0, sum = 0; d < DIGITS; d++) {
+        size_t count = at[d];
+        at[d] = sum;
+        sum += count;
+    }
+    for (size_t i = 0; i < n; i++) {
+        to[at[from[i].begin >> shift & (DIGITS - 1)]++] = from[i];
+    }
+}
+
+/* spans[i] = old spans[places[i].from]; each place is used up. */
+static void permute(cuzk_span *spans, place *places, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (places[i].from == i) {
+            continue;
+        }
+        cuzk_span first = spans[i];
+        size_t to = i;
+        while (places[to].from != i) {
+            size_t from = places[to].from;
+            spans[to] = spans[from];
+            places[to].from = to;
+            to = from;
+        }
+        spans[to] = first;
+        places[to].from = to;
+    }
+}
+
+cuzk_status cuzk_spans_sort(cuzk_span *spans, size_t n, cuzk_error *err)
+{
+    if (n < 2) {
+        return CUZK_OK;
+    }
+    place *places = malloc(n * sizeof *places);
+    place *other = malloc(n * sizeof *other);
+    if (places == NULL || other == NULL) {
+        free(places);
+        free(other);
+        return CUZK_FAIL(err, CUZK_E_MEMORY, "sorting %zu spans: out of memory", n);
+    }
+    uint64_t least = UINT64_MAX;
+    uint64_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        least = spans[i].begin_ns < least ? spans[i].begin_ns : least;
+        most = spans[i].begin_ns > most ? spans[i].begin_ns : most;
+    }
+    for (size_t i = 0; i < n; i++) {
+        places[i] = (place){spans[i].begin_ns - least, i};
+    }
+    for (unsigned shift = 0; shift < 64 && (most - least) >> shift != 0; shift += BITS) {
+        pass(other, places, n, shift);
+        place *swap = places;
+        places = other;
+        other = swap;
+    }
+    permute(spans, places, n);
+    free(places);
+    free(other);
+    for (size_t i = 0; i < n;) {
+        size_t j = i + 1;
+        while (j < n && spans[j].begin_ns == spans[i].begin_ns) {
+            j++;
+        }
+        if (j - i > 1) {
+            qsort(spans + i, j - i, sizeof *spans, compare);
+        }
+        i = j;
+    }
+    return CUZK_OK;
+}
