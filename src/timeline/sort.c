@@ -8,11 +8,6 @@
 
 enum { BITS = 11, DIGITS = 1 << BITS };
 
-typedef struct {
-    uint64_t begin;
-    uint64_t from; /* index of the span */
-} place;
-
 static int compare(const void *a, const void *b)
 {
     const cuzk_span *x = a;
@@ -28,11 +23,11 @@ static int compare(const void *a, const void *b)
     return x->job < y->job ? -1 : x->job > y->job;
 }
 
-static void pass(place *to, const place *from, size_t n, unsigned shift)
+static void pass(cuzk_place *to, const cuzk_place *from, size_t n, uint64_t least, unsigned shift)
 {
     size_t at[DIGITS] = {0};
     for (size_t i = 0; i < n; i++) {
-        at[from[i].begin >> shift & (DIGITS - 1)]++;
+        at[(from[i].ns - least) >> shift & (DIGITS - 1)]++;
     }
     for (size_t d = 0, sum = 0; d < DIGITS; d++) {
         size_t count = at[d];
@@ -40,27 +35,44 @@ static void pass(place *to, const place *from, size_t n, unsigned shift)
         sum += count;
     }
     for (size_t i = 0; i < n; i++) {
-        to[at[from[i].begin >> shift & (DIGITS - 1)]++] = from[i];
+        to[at[(from[i].ns - least) >> shift & (DIGITS - 1)]++] = from[i];
     }
 }
 
+cuzk_place *cuzk_places_sort(cuzk_place *places, cuzk_place *other, size_t n)
+{
+    uint64_t least = UINT64_MAX;
+    uint64_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        least = places[i].ns < least ? places[i].ns : least;
+        most = places[i].ns > most ? places[i].ns : most;
+    }
+    for (unsigned shift = 0; shift < 64 && n > 1 && (most - least) >> shift != 0; shift += BITS) {
+        pass(other, places, n, least, shift);
+        cuzk_place *swap = places;
+        places = other;
+        other = swap;
+    }
+    return places;
+}
+
 /* spans[i] = old spans[places[i].from]; each place is used up. */
-static void permute(cuzk_span *spans, place *places, size_t n)
+static void permute(cuzk_span *spans, cuzk_place *places, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (places[i].from == i) {
+        if (places[i].span == i) {
             continue;
         }
         cuzk_span first = spans[i];
         size_t to = i;
-        while (places[to].from != i) {
-            size_t from = places[to].from;
+        while (places[to].span != i) {
+            size_t from = places[to].span;
             spans[to] = spans[from];
-            places[to].from = to;
+            places[to].span = to;
             to = from;
         }
         spans[to] = first;
-        places[to].from = to;
+        places[to].span = to;
     }
 }
 
@@ -69,29 +81,17 @@ cuzk_status cuzk_spans_sort(cuzk_span *spans, size_t n, cuzk_error *err)
     if (n < 2) {
         return CUZK_OK;
     }
-    place *places = malloc(n * sizeof *places);
-    place *other = malloc(n * sizeof *other);
+    cuzk_place *places = malloc(n * sizeof *places);
+    cuzk_place *other = malloc(n * sizeof *other);
     if (places == NULL || other == NULL) {
         free(places);
         free(other);
         return CUZK_FAIL(err, CUZK_E_MEMORY, "sorting %zu spans: out of memory", n);
     }
-    uint64_t least = UINT64_MAX;
-    uint64_t most = 0;
     for (size_t i = 0; i < n; i++) {
-        least = spans[i].begin_ns < least ? spans[i].begin_ns : least;
-        most = spans[i].begin_ns > most ? spans[i].begin_ns : most;
+        places[i] = (cuzk_place){spans[i].begin_ns, i};
     }
-    for (size_t i = 0; i < n; i++) {
-        places[i] = (place){spans[i].begin_ns - least, i};
-    }
-    for (unsigned shift = 0; shift < 64 && (most - least) >> shift != 0; shift += BITS) {
-        pass(other, places, n, shift);
-        place *swap = places;
-        places = other;
-        other = swap;
-    }
-    permute(spans, places, n);
+    permute(spans, cuzk_places_sort(places, other, n), n);
     free(places);
     free(other);
     for (size_t i = 0; i < n;) {
