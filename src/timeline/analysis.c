@@ -54,7 +54,7 @@ static void look_ahead(cuzk_sweep *s)
     uint64_t hold_end[CUZK_RECORDING_DEVICES] = {0};
     size_t n_lanes = 0;
     for (size_t i = 0; i < r->n_spans; i++) {
-        const cuzk_span *span = &r->spans[i];
+        const cuzk_timespan *span = &r->spans[i];
         cuzk_sweep_jobs *list = list_of(s, span->name);
         if (list != NULL) {
             list->jobs[list->n++] = span->job;

@@ -18,7 +18,7 @@ const char *cuzk_job_part_name(cuzk_job_part part)
 /* The last spans of a job's last unit. */
 typedef struct {
     uint64_t verify_end;
-    const cuzk_span *witness, *start, *wait, *lane, *finish, *verify;
+    const cuzk_timespan *witness, *start, *wait, *lane, *finish, *verify;
 } way;
 
 static int by_job(const void *a, const void *b)
@@ -37,7 +37,7 @@ static cuzk_job_times *find(cuzk_job_times *jobs, size_t n, uint64_t job)
 static void find_last_units(cuzk_job_times *jobs, way *ways, size_t n, const cuzk_recording *r)
 {
     for (size_t i = 0; i < r->n_spans; i++) {
-        const cuzk_span *s = &r->spans[i];
+        const cuzk_timespan *s = &r->spans[i];
         if (s->name != CUZK_SPAN_VERIFY && s->name != CUZK_SPAN_PROVE_START) {
             continue;
         }
@@ -59,18 +59,18 @@ static void find_last_units(cuzk_job_times *jobs, way *ways, size_t n, const cuz
 static void find_ways(cuzk_job_times *jobs, way *ways, size_t n, const cuzk_recording *r)
 {
     for (size_t i = 0; i < r->n_spans; i++) {
-        const cuzk_span *s = &r->spans[i];
+        const cuzk_timespan *s = &r->spans[i];
         cuzk_job_times *job = s->job != 0 && s->unit >= 0 ? find(jobs, n, s->job) : NULL;
         if (job == NULL || job->last_unit != s->unit) {
             continue;
         }
         way *w = &ways[job - jobs];
-        const cuzk_span **to = s->name == CUZK_SPAN_WITNESS        ? &w->witness
-                               : s->name == CUZK_SPAN_PROVE_START  ? &w->start
-                               : s->name == CUZK_SPAN_LANE_WAIT    ? &w->wait
-                               : s->name == CUZK_SPAN_LANE         ? &w->lane
-                               : s->name == CUZK_SPAN_PROVE_FINISH ? &w->finish
-                                                                   : NULL;
+        const cuzk_timespan **to = s->name == CUZK_SPAN_WITNESS        ? &w->witness
+                                   : s->name == CUZK_SPAN_PROVE_START  ? &w->start
+                                   : s->name == CUZK_SPAN_LANE_WAIT    ? &w->wait
+                                   : s->name == CUZK_SPAN_LANE         ? &w->lane
+                                   : s->name == CUZK_SPAN_PROVE_FINISH ? &w->finish
+                                                                       : NULL;
         if (to != NULL) {
             *to = s;
         }
@@ -132,7 +132,7 @@ cuzk_status cuzk_job_times_get(cuzk_job_times **out, size_t *n_out, const cuzk_r
     }
     n = 0;
     for (size_t i = 0; i < r->n_spans; i++) {
-        const cuzk_span *s = &r->spans[i];
+        const cuzk_timespan *s = &r->spans[i];
         if (s->name == CUZK_SPAN_JOB) {
             jobs[n++] = (cuzk_job_times){.job = s->job,
                                          .begin_ns = s->begin_ns,
@@ -163,7 +163,7 @@ cuzk_status cuzk_job_times_get(cuzk_job_times **out, size_t *n_out, const cuzk_r
 
 enum { GROUPS = CUZK_SPAN_NAMES * (CUZK_RECORDING_KINDS + 1) };
 
-static size_t group_of(const cuzk_span *s)
+static size_t group_of(const cuzk_timespan *s)
 {
     bool has_kind = s->job != 0 && s->kind < CUZK_RECORDING_KINDS;
     return (size_t)s->name * (CUZK_RECORDING_KINDS + 1) +
@@ -202,7 +202,7 @@ cuzk_status cuzk_span_times_get(cuzk_span_times **out, size_t *n_out, const cuzk
     size_t filled[GROUPS];
     memcpy(filled, at, sizeof filled);
     for (size_t i = 0; i < r->n_spans; i++) {
-        const cuzk_span *s = &r->spans[i];
+        const cuzk_timespan *s = &r->spans[i];
         lengths[filled[group_of(s)]++] = s->end_ns - s->begin_ns;
     }
     size_t n = 0;

@@ -10,7 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS = sizeof(cuzk_span) / sizeof(uint64_t), TEXT_MAX = 1024, NAME_MAX = 16, BATCH = 512 };
+enum {
+    WORDS = sizeof(cuzk_timespan) / sizeof(uint64_t),
+    TEXT_MAX = 1024,
+    NAME_MAX = 16,
+    BATCH = 512
+};
 
 typedef struct {
     atomic_uint_fast64_t head; /* spans put; slot head % RING is being written */
@@ -126,7 +131,7 @@ static ring *enter(void)
     return r;
 }
 
-void cuzk_recorder_put(const cuzk_span *span)
+void cuzk_recorder_put(const cuzk_timespan *span)
 {
     if (!atomic_load_explicit(&is_on, memory_order_acquire)) {
         return;
@@ -136,7 +141,7 @@ void cuzk_recorder_put(const cuzk_span *span)
         atomic_fetch_add_explicit(&n_refused, 1, memory_order_relaxed);
         return;
     }
-    cuzk_span s = *span;
+    cuzk_timespan s = *span;
     s.thread = r->thread;
     uint64_t words[WORDS];
     memcpy(words, &s, sizeof s);
@@ -183,7 +188,7 @@ static void take_texts(const cuzk_recorder_sink *sink)
  * the next ones begin. */
 static uint64_t take_batch(ring *r, uint64_t from, uint64_t to, const cuzk_recorder_sink *sink)
 {
-    cuzk_span batch[BATCH];
+    cuzk_timespan batch[BATCH];
     uint64_t n = to - from < BATCH ? to - from : BATCH;
     for (uint64_t k = 0; k < n; k++) {
         uint64_t words[WORDS];

@@ -31,7 +31,7 @@ bool cuzk_recorder_is_on(void);
 
 /** Put a span into this thread's ring; its `thread` is set here. Nothing happens when no recorder
  *  was started. Thread-safe; not for signal handlers. */
-void cuzk_recorder_put(const cuzk_span *span);
+void cuzk_recorder_put(const cuzk_timespan *span);
 
 /** Keep a text (cut at 1,024 bytes) for spans to name; its number, or 0 when none is kept.
  *  Takes a lock: for what happens once a job. Thread-safe. */
@@ -39,7 +39,7 @@ uint32_t cuzk_recorder_text(const char *text);
 
 /* Where what is taken goes. Each is called from cuzk_recorder_take alone. */
 typedef struct {
-    void (*spans)(void *user, const cuzk_span *spans, size_t n);
+    void (*spans)(void *user, const cuzk_timespan *spans, size_t n);
     void (*text)(void *user, uint32_t number, const char *text, size_t n_bytes);
     void (*thread)(void *user, uint16_t index, const char *name); /* before its first span */
     void (*lost)(void *user, uint64_t n_spans);

@@ -43,7 +43,7 @@ void cuzk_recording_put_device(cuzk_text *text, uint8_t device, uint8_t n_worker
 void cuzk_recording_put_thread(cuzk_text *text, uint16_t thread, const char *name);
 void cuzk_recording_put_text(cuzk_text *text, uint32_t number, const char *s, size_t n_bytes);
 /** n spans, in any order; at most 2^20 a call. */
-void cuzk_recording_put_spans(cuzk_text *text, const cuzk_span *spans, size_t n);
+void cuzk_recording_put_spans(cuzk_text *text, const cuzk_timespan *spans, size_t n);
 void cuzk_recording_put_lost(cuzk_text *text, uint64_t n_spans);
 
 /* --- Reading ---------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ typedef struct {
 
 /* A recording in memory. All arrays are owned. */
 typedef struct {
-    cuzk_span *spans; /* by begin_ns, then by the longer, then by name */
+    cuzk_timespan *spans; /* by begin_ns, then by the longer, then by name */
     size_t n_spans;
     char kinds[CUZK_RECORDING_KINDS][CUZK_RECORDING_LABEL]; /* "": not named */
     cuzk_recording_device devices[CUZK_RECORDING_DEVICES];

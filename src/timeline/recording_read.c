@@ -162,14 +162,14 @@ static cuzk_status read_string(piece *p, char **to, cuzk_error *err)
     return CUZK_OK;
 }
 
-static bool unpack(piece *p, cuzk_span *s, uint64_t *begin_ns, uint64_t *job)
+static bool unpack(piece *p, cuzk_timespan *s, uint64_t *begin_ns, uint64_t *job)
 {
     unsigned flags = take_byte(p);
     uint64_t name = take_varint(p);
     uint64_t thread = take_varint(p);
     *begin_ns += cuzk_unzigzag(take_varint(p));
     uint64_t ns = take_varint(p);
-    *s = (cuzk_span){.begin_ns = *begin_ns, .unit = -1, .device = -1, .worker = -1};
+    *s = (cuzk_timespan){.begin_ns = *begin_ns, .unit = -1, .device = -1, .worker = -1};
     if (flags > CUZK_PACK_ALL || name > UINT8_MAX || thread > UINT16_MAX || *begin_ns > INT64_MAX ||
         ns > INT64_MAX - *begin_ns) {
         return false;
@@ -211,7 +211,7 @@ static cuzk_status read_spans(reading *r, piece *p, cuzk_error *err)
     uint64_t begin_ns = 0;
     uint64_t job = 0;
     for (uint64_t i = 0; i < n; i++) {
-        cuzk_span s;
+        cuzk_timespan s;
         if (!unpack(p, &s, &begin_ns, &job)) {
             cuzk_fail_at(err, CUZK_E_FORMAT, __FILE__, __LINE__,
                          "recording: span %" PRIu64 " of %" PRIu64

@@ -111,7 +111,7 @@ void cuzk_recording_put_lost(cuzk_text *text, uint64_t n_spans)
 }
 
 /* At most 64 bytes. */
-static size_t pack(uint8_t *to, const cuzk_span *s, const cuzk_span *last)
+static size_t pack(uint8_t *to, const cuzk_timespan *s, const cuzk_timespan *last)
 {
     unsigned flags = (s->job != 0 || s->kind != 0 || s->priority != 0 ? CUZK_PACK_JOB : 0) |
                      (s->unit != -1 ? CUZK_PACK_UNIT : 0) |
@@ -148,11 +148,11 @@ static size_t pack(uint8_t *to, const cuzk_span *s, const cuzk_span *last)
     return (size_t)(p - to);
 }
 
-void cuzk_recording_put_spans(cuzk_text *text, const cuzk_span *spans, size_t n)
+void cuzk_recording_put_spans(cuzk_text *text, const cuzk_timespan *spans, size_t n)
 {
     size_t at = begin(text, CUZK_PIECE_SPANS);
     put_varint(text, n);
-    cuzk_span last = {0};
+    cuzk_timespan last = {0};
     for (size_t i = 0; i < n; i++) {
         uint8_t packed[80];
         cuzk_text_put_bytes(text, (const char *)packed, pack(packed, &spans[i], &last));

@@ -10,8 +10,8 @@ enum { BITS = 11, DIGITS = 1 << BITS };
 
 static int compare(const void *a, const void *b)
 {
-    const cuzk_span *x = a;
-    const cuzk_span *y = b;
+    const cuzk_timespan *x = a;
+    const cuzk_timespan *y = b;
     uint64_t x_ns = x->end_ns - x->begin_ns;
     uint64_t y_ns = y->end_ns - y->begin_ns;
     if (x_ns != y_ns) {
@@ -57,13 +57,13 @@ cuzk_place *cuzk_places_sort(cuzk_place *places, cuzk_place *other, size_t n)
 }
 
 /* spans[i] = old spans[places[i].from]; each place is used up. */
-static void permute(cuzk_span *spans, cuzk_place *places, size_t n)
+static void permute(cuzk_timespan *spans, cuzk_place *places, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (places[i].span == i) {
             continue;
         }
-        cuzk_span first = spans[i];
+        cuzk_timespan first = spans[i];
         size_t to = i;
         while (places[to].span != i) {
             size_t from = places[to].span;
@@ -76,7 +76,7 @@ static void permute(cuzk_span *spans, cuzk_place *places, size_t n)
     }
 }
 
-cuzk_status cuzk_spans_sort(cuzk_span *spans, size_t n, cuzk_error *err)
+cuzk_status cuzk_spans_sort(cuzk_timespan *spans, size_t n, cuzk_error *err)
 {
     if (n < 2) {
         return CUZK_OK;

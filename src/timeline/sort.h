@@ -17,6 +17,6 @@ cuzk_place *cuzk_places_sort(cuzk_place *places, cuzk_place *other, size_t n);
 
 /** Sort spans by begin_ns; those that begin together by the longer, then by name. 32 bytes of
  * memory a span meanwhile. Errors: E_MEMORY. Thread-safe. */
-cuzk_status cuzk_spans_sort(cuzk_span *spans, size_t n, cuzk_error *err) CUZK_WARN_UNUSED;
+cuzk_status cuzk_spans_sort(cuzk_timespan *spans, size_t n, cuzk_error *err) CUZK_WARN_UNUSED;
 
 #endif

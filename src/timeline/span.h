@@ -18,8 +18,8 @@ typedef struct {
     uint8_t status;         /* cuzk_status of what was done */
     uint8_t spare;          /* 0 */
     uint32_t text;          /* number of a text of the recording; 0: none */
-} cuzk_span;
+} cuzk_timespan;
 
-_Static_assert(sizeof(cuzk_span) == 48, "rings hold spans as six words");
+_Static_assert(sizeof(cuzk_timespan) == 48, "rings hold spans as six words");
 
 #endif

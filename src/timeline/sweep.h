@@ -56,6 +56,6 @@ void cuzk_sweep_go_to(cuzk_sweep *s, uint64_t to);
 void cuzk_sweep_end_gap(cuzk_sweep *s, size_t device);
 
 /** A span begins (by 1) or ends (by -1) at s->now. */
-void cuzk_sweep_change(cuzk_sweep *s, const cuzk_span *span, int by);
+void cuzk_sweep_change(cuzk_sweep *s, const cuzk_timespan *span, int by);
 
 #endif

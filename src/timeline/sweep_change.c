@@ -29,12 +29,12 @@ static bool is_known_job(const cuzk_sweep *s, uint64_t job)
     return count_of(&s->ended, job) > 0 || count_of(&s->accepted, job) > 0;
 }
 
-static int64_t partitions(const cuzk_span *span)
+static int64_t partitions(const cuzk_timespan *span)
 {
     return span->value < INT16_MAX ? (int64_t)span->value : INT16_MAX;
 }
 
-static void change_worker(cuzk_sweep *s, const cuzk_span *span, cuzk_sweep_device *d, int by)
+static void change_worker(cuzk_sweep *s, const cuzk_timespan *span, cuzk_sweep_device *d, int by)
 {
     cuzk_sweep_worker none = {0};
     bool is_known = span->worker >= 0 && span->worker < CUZK_ANALYSIS_WORKERS;
@@ -65,7 +65,7 @@ static void change_worker(cuzk_sweep *s, const cuzk_span *span, cuzk_sweep_devic
     }
 }
 
-static void change_device(cuzk_sweep *s, const cuzk_span *span, int by)
+static void change_device(cuzk_sweep *s, const cuzk_timespan *span, int by)
 {
     cuzk_sweep_device *d = &s->devices[span->device];
     if (cuzk_span_is_kernel(span->name)) {
@@ -84,7 +84,7 @@ static void change_device(cuzk_sweep *s, const cuzk_span *span, int by)
     }
 }
 
-static void change_engine(cuzk_sweep *s, const cuzk_span *span, int by)
+static void change_engine(cuzk_sweep *s, const cuzk_timespan *span, int by)
 {
     cuzk_sweep_engine *e = &s->engine;
     switch (span->name) {
@@ -113,7 +113,7 @@ static void change_engine(cuzk_sweep *s, const cuzk_span *span, int by)
     }
 }
 
-void cuzk_sweep_change(cuzk_sweep *s, const cuzk_span *span, int by)
+void cuzk_sweep_change(cuzk_sweep *s, const cuzk_timespan *span, int by)
 {
     switch (span->name) {
     case CUZK_SPAN_JOB_ACCEPTED:

@@ -10,7 +10,7 @@ from harness import Skip, read
 CC = os.environ.get("CUZK_TEST_CC", "cc")
 FLAGS = os.environ.get("CUZK_TEST_LINK_FLAGS", "").split()
 API = os.path.join("src", "api")
-HEADERS = ["cuzk.h", "cuzk_filecoin.h", "cuzk_params.h", "cuzk_status.h", "cuzk_synthetic.h", "prover.h", "verifier.h"]
+HEADERS = ["cuzk.h", "cuzk_filecoin.h", "cuzk_params.h", "cuzk_status.h", "cuzk_synthetic.h", "cuzk_timeline.h", "prover.h", "verifier.h"]
 
 
 def library(cuzk, name):

@@ -17,14 +17,14 @@ void schedule_put(schedule *s, cuzk_span_name name, uint64_t begin, uint64_t job
             abort();
         }
     }
-    r->spans[r->n_spans++] = (cuzk_span){.begin_ns = begin,
-                                         .end_ns = s->now,
-                                         .job = job,
-                                         .value = name == CUZK_SPAN_JOB ? 1 : 0,
-                                         .name = (uint16_t)name,
-                                         .unit = (int16_t)unit,
-                                         .device = (int8_t)device,
-                                         .worker = (int8_t)worker};
+    r->spans[r->n_spans++] = (cuzk_timespan){.begin_ns = begin,
+                                             .end_ns = s->now,
+                                             .job = job,
+                                             .value = name == CUZK_SPAN_JOB ? 1 : 0,
+                                             .name = (uint16_t)name,
+                                             .unit = (int16_t)unit,
+                                             .device = (int8_t)device,
+                                             .worker = (int8_t)worker};
 }
 
 static uint64_t go_on(schedule *s, uint64_t most, uint64_t *to)
@@ -87,7 +87,7 @@ void schedule_end(schedule *s)
         abort();
     }
     for (size_t i = 0; i < r->n_spans; i++) {
-        const cuzk_span *span = &r->spans[i];
+        const cuzk_timespan *span = &r->spans[i];
         r->begin_ns = i == 0 || span->begin_ns < r->begin_ns ? span->begin_ns : r->begin_ns;
         r->end_ns = span->end_ns > r->end_ns ? span->end_ns : r->end_ns;
         if (span->device >= 0 && (size_t)span->device >= r->n_devices) {

@@ -90,7 +90,7 @@ static void test_planted(void **state)
 
 /* --- the definitions, read slowly ------------------------------------------------------------- */
 
-static bool holds(const cuzk_span *s, uint64_t t) /* at t + half a nanosecond */
+static bool holds(const cuzk_timespan *s, uint64_t t) /* at t + half a nanosecond */
 {
     return s->begin_ns <= t && t < s->end_ns;
 }
@@ -121,12 +121,12 @@ static cuzk_cause lane_cause(const cuzk_recording *r, uint64_t t, int device)
     bool before = false;
     bool after = false;
     for (size_t i = 0; i < r->n_spans; i++) {
-        const cuzk_span *hold = &r->spans[i];
+        const cuzk_timespan *hold = &r->spans[i];
         if (hold->name != CUZK_SPAN_LANE || hold->device != device || !holds(hold, t)) {
             continue;
         }
         for (size_t k = 0; k < r->n_spans; k++) {
-            const cuzk_span *kernel = &r->spans[k];
+            const cuzk_timespan *kernel = &r->spans[k];
             if (cuzk_span_is_kernel(kernel->name) && kernel->device == device &&
                 kernel->begin_ns >= hold->begin_ns && kernel->begin_ns < hold->end_ns) {
                 before = before || kernel->end_ns <= t;
@@ -141,13 +141,13 @@ static cuzk_cause lane_cause(const cuzk_recording *r, uint64_t t, int device)
 static bool before_its_lane(const cuzk_recording *r, uint64_t t, int device)
 {
     for (size_t i = 0; i < r->n_spans; i++) {
-        const cuzk_span *start = &r->spans[i];
+        const cuzk_timespan *start = &r->spans[i];
         if (start->name != CUZK_SPAN_PROVE_START || start->device != device || !holds(start, t)) {
             continue;
         }
         bool had = false;
         for (size_t k = 0; k < r->n_spans; k++) {
-            const cuzk_span *lane = &r->spans[k];
+            const cuzk_timespan *lane = &r->spans[k];
             had = had || (lane->name == CUZK_SPAN_LANE && lane->device == device &&
                           lane->worker == start->worker && lane->begin_ns >= start->begin_ns &&
                           lane->begin_ns <= t);
@@ -171,7 +171,7 @@ static int64_t ahead(const cuzk_recording *r, uint64_t t, size_t *n_jobs)
         *n_jobs += 1;
         n += (int64_t)r->spans[i].value;
         for (size_t k = 0; k < r->n_spans; k++) {
-            const cuzk_span *s = &r->spans[k];
+            const cuzk_timespan *s = &r->spans[k];
             if (s->job == r->spans[i].job && s->begin_ns <= t) {
                 n -= s->name == CUZK_SPAN_PROVE_START;
                 n += s->name == CUZK_SPAN_RETRY;
@@ -228,7 +228,7 @@ static void any_unit(schedule *s, uint64_t job, int n_devices)
     schedule_unit(s, job, worker, 12, unused, &kernel_ns);
     int8_t device = (int8_t)(cuzk_test_random(&s->seed) % (uint64_t)n_devices);
     for (size_t i = first; i < s->recording.n_spans; i++) {
-        cuzk_span *span = &s->recording.spans[i];
+        cuzk_timespan *span = &s->recording.spans[i];
         span->device = span->device >= 0 ? device : -1;
     }
 }
@@ -242,8 +242,8 @@ static void make_sound(schedule *s)
     for (size_t i = 0; i < r->n_spans; i++) {
         bool fits = true;
         for (size_t k = 0; k < n && fits; k++) {
-            const cuzk_span *a = &r->spans[k];
-            const cuzk_span *b = &r->spans[i];
+            const cuzk_timespan *a = &r->spans[k];
+            const cuzk_timespan *b = &r->spans[i];
             bool exclusive = a->device == b->device && a->name == b->name &&
                              (a->name == CUZK_SPAN_LANE ||
                               (a->name == CUZK_SPAN_PROVE_START && a->worker == b->worker));

@@ -24,11 +24,11 @@ typedef struct {
     char thread[64];
 } seen;
 
-static void on_spans(void *user, const cuzk_span *spans, size_t n)
+static void on_spans(void *user, const cuzk_timespan *spans, size_t n)
 {
     seen *s = user;
     for (size_t i = 0; i < n; i++) {
-        const cuzk_span *span = &spans[i];
+        const cuzk_timespan *span = &spans[i];
         assert_true(s->is_known[span->thread]);
         /* each field is made from the value: a torn span would show */
         assert_int_equal(span->begin_ns, span->value * 3);
@@ -71,13 +71,13 @@ static const cuzk_recorder_sink sink = {on_spans, on_text, on_thread, on_lost, &
 
 static void put(uint64_t value)
 {
-    cuzk_recorder_put(&(cuzk_span){.begin_ns = value * 3,
-                                   .end_ns = value * 3 + 1,
-                                   .job = ~value,
-                                   .value = value,
-                                   .name = CUZK_SPAN_WITNESS,
-                                   .unit = (int16_t)(value & 0x7fff),
-                                   .text = (uint32_t)value ^ 7});
+    cuzk_recorder_put(&(cuzk_timespan){.begin_ns = value * 3,
+                                       .end_ns = value * 3 + 1,
+                                       .job = ~value,
+                                       .value = value,
+                                       .name = CUZK_SPAN_WITNESS,
+                                       .unit = (int16_t)(value & 0x7fff),
+                                       .text = (uint32_t)value ^ 7});
 }
 
 static void *write_some(void *n)

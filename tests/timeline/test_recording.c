@@ -25,21 +25,21 @@ static uint64_t below(uint64_t n)
 }
 
 /* Any span that can be written; edges are as likely as the rest. */
-static cuzk_span any_span(void)
+static cuzk_timespan any_span(void)
 {
     static const uint64_t edges[] = {0, 1, 127, 128, 16384, UINT32_MAX, INT64_MAX / 2};
-    cuzk_span s = {.begin_ns = below(2) ? edges[below(7)] : below(UINT64_C(1) << 62),
-                   .job = below(2) ? 0 : cuzk_test_random(&seed) >> below(64),
-                   .value = below(2) ? 0 : cuzk_test_random(&seed) >> below(64),
-                   .name = (uint16_t)below(CUZK_SPAN_NAMES),
-                   .thread = (uint16_t)(below(4) ? below(3) : UINT16_MAX),
-                   .unit = (int16_t)(below(2) ? -1 : (int64_t)below(INT16_MAX + 1)),
-                   .device = (int8_t)(below(2) ? -1 : (int64_t)below(CUZK_RECORDING_DEVICES)),
-                   .worker = (int8_t)(below(2) ? -1 : (int64_t)below(INT8_MAX + 1)),
-                   .kind = (uint8_t)below(8),
-                   .priority = (uint8_t)below(5),
-                   .status = (uint8_t)(below(2) ? 0 : below(256)),
-                   .text = (uint32_t)(below(2) ? 0 : cuzk_test_random(&seed))};
+    cuzk_timespan s = {.begin_ns = below(2) ? edges[below(7)] : below(UINT64_C(1) << 62),
+                       .job = below(2) ? 0 : cuzk_test_random(&seed) >> below(64),
+                       .value = below(2) ? 0 : cuzk_test_random(&seed) >> below(64),
+                       .name = (uint16_t)below(CUZK_SPAN_NAMES),
+                       .thread = (uint16_t)(below(4) ? below(3) : UINT16_MAX),
+                       .unit = (int16_t)(below(2) ? -1 : (int64_t)below(INT16_MAX + 1)),
+                       .device = (int8_t)(below(2) ? -1 : (int64_t)below(CUZK_RECORDING_DEVICES)),
+                       .worker = (int8_t)(below(2) ? -1 : (int64_t)below(INT8_MAX + 1)),
+                       .kind = (uint8_t)below(8),
+                       .priority = (uint8_t)below(5),
+                       .status = (uint8_t)(below(2) ? 0 : below(256)),
+                       .text = (uint32_t)(below(2) ? 0 : cuzk_test_random(&seed))};
     s.end_ns = s.begin_ns + (below(2) ? edges[below(7)] : below(1000));
     return s;
 }
@@ -47,8 +47,8 @@ static cuzk_span any_span(void)
 /* The order that is promised, by another way. */
 static int in_order(const void *a, const void *b)
 {
-    const cuzk_span *x = a;
-    const cuzk_span *y = b;
+    const cuzk_timespan *x = a;
+    const cuzk_timespan *y = b;
     if (x->begin_ns != y->begin_ns) {
         return x->begin_ns < y->begin_ns ? -1 : 1;
     }
@@ -58,7 +58,7 @@ static int in_order(const void *a, const void *b)
     return (x->name > y->name) - (x->name < y->name);
 }
 
-static bool stands_in(const cuzk_span *span, const cuzk_span *spans, size_t n)
+static bool stands_in(const cuzk_timespan *span, const cuzk_timespan *spans, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (memcmp(span, &spans[i], sizeof *span) == 0) {
@@ -74,8 +74,8 @@ static void test_sort(void **state)
     cuzk_error err = {0};
     for (size_t n = 0; n < 300; n = n < 10 ? n + 1 : 2 * n + 3) {
         for (int spread = 0; spread < 3; spread++) {
-            cuzk_span *spans = calloc(n + 1, sizeof *spans);
-            cuzk_span *before = calloc(n + 1, sizeof *before);
+            cuzk_timespan *spans = calloc(n + 1, sizeof *spans);
+            cuzk_timespan *before = calloc(n + 1, sizeof *before);
             assert_non_null(spans);
             assert_non_null(before);
             for (size_t i = 0; i < n; i++) {
@@ -97,7 +97,7 @@ static void test_sort(void **state)
     }
 }
 
-static cuzk_text sample(size_t n_spans, cuzk_span **spans)
+static cuzk_text sample(size_t n_spans, cuzk_timespan **spans)
 {
     cuzk_text text = {0};
     cuzk_recording_put_start(&text, 1700000000000000000u, 12345);
@@ -125,7 +125,7 @@ static void test_round_trip(void **state)
 {
     (void)state;
     for (size_t n = 0; n < 2000; n = 4 * n + 1) {
-        cuzk_span *spans;
+        cuzk_timespan *spans;
         cuzk_text text = sample(n, &spans);
         cuzk_recording r;
         cuzk_error err = {0};
@@ -164,7 +164,7 @@ static void test_round_trip(void **state)
 static void test_cut_off_anywhere(void **state)
 {
     (void)state;
-    cuzk_span *spans;
+    cuzk_timespan *spans;
     cuzk_text text = sample(60, &spans);
     size_t last_n = 0;
     for (size_t size = 0; size <= text.size; size++) {
@@ -184,7 +184,7 @@ static void test_cut_off_anywhere(void **state)
 static void test_spoiled_anywhere(void **state)
 {
     (void)state;
-    cuzk_span *spans;
+    cuzk_timespan *spans;
     cuzk_text text = sample(10, &spans);
     for (size_t at = 0; at < text.size; at++) {
         cuzk_recording r;
@@ -276,9 +276,9 @@ static void test_names_of_a_later_version(void **state)
     cuzk_recording_put_start(&text, 0, 0);
     text.size = CUZK_RECORDING_HEADER; /* another catalogue: other numbers, one unknown name */
     put_piece(&text, CUZK_PIECE_NAMES, "verify\0teleport\0lane", 21);
-    cuzk_span spans[3] = {{.name = 0, .unit = -1, .device = -1, .worker = -1},
-                          {.name = 1, .unit = -1, .device = -1, .worker = -1},
-                          {.name = 2, .unit = -1, .device = -1, .worker = -1}};
+    cuzk_timespan spans[3] = {{.name = 0, .unit = -1, .device = -1, .worker = -1},
+                              {.name = 1, .unit = -1, .device = -1, .worker = -1},
+                              {.name = 2, .unit = -1, .device = -1, .worker = -1}};
     cuzk_recording_put_spans(&text, spans, 3);
     cuzk_recording r;
     cuzk_error err = {0};
@@ -298,7 +298,7 @@ static void test_files(void **state)
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
-    cuzk_span *spans;
+    cuzk_timespan *spans;
     cuzk_text text = sample(500, &spans);
     cuzk_error err = {0};
     cuzk_recording r;

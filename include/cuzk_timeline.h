@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* libcuzk: what a recording says. Recordings come from `cuzk serve --record`; what is in them and
+ * what the names mean: docs/timeline.md. Conventions are those of cuzk.h. */
+#ifndef CUZK_TIMELINE_H
+#define CUZK_TIMELINE_H
+
+#include "cuzk.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+    CUZK_TIMELINE_TEXT = 0,  /* lines for people */
+    CUZK_TIMELINE_JSON = 1,  /* one object; every gap and job is in it, times in nanoseconds */
+    CUZK_TIMELINE_CHROME = 2 /* Trace Event Format, for chrome://tracing and Perfetto */
+} cuzk_timeline_format;
+
+typedef struct {
+    size_t struct_bytes;
+    uint64_t from_ns, to_ns; /* look at this part, from the recording's begin; to_ns 0: to its end.
+                                CUZK_TIMELINE_CHROME is always all of it */
+    uint64_t gap_ns;         /* gaps that are shorter are counted, not listed */
+    uint64_t slice_ns;       /* length of a slice of the series; not 0 */
+    size_t n_gaps, n_jobs;   /* how many of the longest are told in a text */
+} cuzk_timeline_options;
+
+#define CUZK_TIMELINE_OPTIONS_INIT                                                                 \
+    {                                                                                              \
+        sizeof(cuzk_timeline_options), 0, 0, 1000000, 1000000000, 10, 10                           \
+    }
+
+/** Read a recording and analyse it.
+ *
+ *  text: returned, n_bytes and a NUL; free with cuzk_free. NULL on failure. options: NULL for the
+ *  values of CUZK_TIMELINE_OPTIONS_INIT. Memory: about 100 bytes a span. Errors: E_FILE; E_FORMAT
+ *  (no recording, a broken one, one of more than 4 GiB); E_UNSUPPORTED (of a later version);
+ *  E_ARGUMENT (an empty part, too many slices); E_MEMORY. Thread-safe. */
+CUZK_API cuzk_status cuzk_timeline_report(char **text, size_t *n_bytes, const char *path,
+                                          cuzk_timeline_format format,
+                                          const cuzk_timeline_options *options,
+                                          cuzk_error *err) CUZK_WARN_UNUSED;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

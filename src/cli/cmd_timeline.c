@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* cuzk timeline: what a recording says. */
+#include "cli/cli.h"
+
+#include "cuzk_timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A number of seconds or milliseconds, up to 1e9, as nanoseconds. False after a usage message. */
+static bool time_of(const cuzk_cli_args *args, uint64_t *out, const char *option, double unit_ns)
+{
+    const char *text = cuzk_cli_value(args, option);
+    if (text == NULL) {
+        return true;
+    }
+    char *end;
+    double value = strtod(text, &end);
+    if (strspn(text, "0123456789.") != strlen(text) || end == text || *end != 0 || value > 1e9) {
+        cuzk_cli_usage(args, "%s: \"%s\" is not a number from 0 to 1e9", option, text);
+        return false;
+    }
+    *out = (uint64_t)(value * unit_ns);
+    return true;
+}
+
+static bool count_of(const cuzk_cli_args *args, size_t *out, const char *option)
+{
+    const char *text = cuzk_cli_value(args, option);
+    unsigned n;
+    if (text == NULL) {
+        return true;
+    }
+    if (!cuzk_cli_number(args, &n, option, text, 0, 1000000)) {
+        return false;
+    }
+    *out = n;
+    return true;
+}
+
+static bool read_options(const cuzk_cli_args *args, cuzk_timeline_options *o)
+{
+    if (!time_of(args, &o->gap_ns, "--gap", 1e6) || !time_of(args, &o->slice_ns, "--slice", 1e9) ||
+        !time_of(args, &o->from_ns, "--from", 1e9) || !time_of(args, &o->to_ns, "--to", 1e9) ||
+        !count_of(args, &o->n_gaps, "--gaps") || !count_of(args, &o->n_jobs, "--jobs")) {
+        return false;
+    }
+    if (o->slice_ns == 0) {
+        cuzk_cli_usage(args, "--slice: a slice is longer than 0 s");
+        return false;
+    }
+    if (args->json && cuzk_cli_value(args, "--chrome") != NULL) {
+        cuzk_cli_usage(args, "--chrome and --json are two forms of output: give one");
+        return false;
+    }
+    return true;
+}
+
+int cuzk_cli_timeline(cuzk_cli_args *args)
+{
+    cuzk_timeline_options options = CUZK_TIMELINE_OPTIONS_INIT;
+    char *text;
+    size_t n_bytes;
+    if (!read_options(args, &options)) {
+        return CUZK_EXIT_USAGE;
+    }
+    cuzk_timeline_format format = cuzk_cli_value(args, "--chrome") != NULL ? CUZK_TIMELINE_CHROME
+                                  : args->json                             ? CUZK_TIMELINE_JSON
+                                                                           : CUZK_TIMELINE_TEXT;
+    if (cuzk_timeline_report(&text, &n_bytes, args->positional[0], format, &options, &args->err) !=
+        CUZK_OK) {
+        return cuzk_cli_fail(args);
+    }
+    fwrite(text, 1, n_bytes, stdout); /* cuzk_cli_close_stdout sees what went wrong */
+    cuzk_free(text);
+    return CUZK_EXIT_OK;
+}
