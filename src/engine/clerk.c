@@ -80,6 +80,7 @@ static void call_job(cuzk_engine *engine, cuzk_job *job, cuzk_event_id id)
         .device = -1,
         .worker = -1,
         .value = has_ended ? job->total_ns : 0,
+        .n_units = job->n_units,
         .state = (int)(has_ended ? job->state : CUZK_JOB_QUEUED),
         .status = has_ended ? job->status : CUZK_OK,
         .text = has_ended ? job->error : NULL,

@@ -109,6 +109,7 @@ static void prove_again(cuzk_engine *engine, cuzk_unit *unit, const cuzk_error *
     }
     engine->n_ahead++;
     unit->at = CUZK_AT_READY;
+    unit->ready_ns = cuzk_now_ns();
     cuzk_device_queue(engine, unit, unit->device);
 }
 
@@ -207,6 +208,7 @@ void cuzk_stage_witness(cuzk_thread *thread, void *item)
     job->witness_ns += unit->witness_ns;
     if (status == CUZK_OK && !cuzk_unit_is_stopped(unit)) {
         unit->at = CUZK_AT_READY;
+        unit->ready_ns = cuzk_now_ns();
         cuzk_device_queue(engine, unit, -1);
         return;
     }

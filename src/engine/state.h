@@ -129,6 +129,7 @@ struct cuzk_unit {
     cuzk_pending *pending;
     size_t proof_bytes;
     uint64_t witness_from, witness_ns, prove_from, prove_ns;
+    uint64_t ready_ns; /* when its witness was ready, or its last attempt had failed */
     bool wants_write; /* the journal did not take it: again later */
     bool has_memory;  /* its bytes are reserved and its resident is held */
     int suspect;      /* device whose proof did not verify, unless the witness is to blame; -1 */

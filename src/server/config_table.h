@@ -144,6 +144,11 @@
       "are never left out.")                                            \
     X(logging, timeline, BOOL, 0, 0, "false", NULL, LIVE,                                          \
       "Also write TIMELINE lines to standard error, for the tools that draw them.")                 \
+    X(recording, path, TEXT, 0, 0, "\"none\"", "none", RESTART,                                   \
+      "Record what every stage, worker and device does when, into this file, for cuzk timeline.\n" \
+      "A file that is there becomes PATH.old.")                                                     \
+    X(recording, limit, SIZE, CUZK_MIB, CUZK_TIB, "\"256MiB\"", NULL, RESTART,                    \
+      "Bytes of recording.path and PATH.old together: what is older is deleted.")                   \
     X(test, faults, LIST, 0, 64, "[]", NULL, RESTART,                                              \
       "Faults to inject. Of the tests' program only; the daemon refuses it.")
 

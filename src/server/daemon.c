@@ -215,6 +215,15 @@ static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
         .observe_user = d,
     };
     memcpy(o.kinds, d->kinds, sizeof o.kinds);
+    if (c->recording_path[0] != 0) {
+        cuzk_record_options record = {.path = c->recording_path,
+                                      .limit_bytes = c->recording_limit,
+                                      .kinds = d->kinds,
+                                      .devices = devices,
+                                      .n_devices = d->devices.n,
+                                      .log = d->log};
+        CUZK_TRY(cuzk_record_start(&d->record, &record, err));
+    }
     d->server.max_witnesses = o.n_witness;
     char limited_by[256];
     CUZK_TRY(cuzk_config_try_memory(&o.budget_bytes, limited_by, c, err));
@@ -317,6 +326,7 @@ void cuzk_daemon_close(cuzk_daemon *d)
     if (d->server.engine != NULL) {
         cuzk_engine_destroy(d->server.engine);
     }
+    cuzk_record_stop(d->record);
     cuzk_journal_close(d->journal);
     cuzk_timeline_destroy(d->timeline);
     cuzk_metrics_destroy(d->metrics);

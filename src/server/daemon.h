@@ -7,6 +7,7 @@
 #include "server/metrics.h"
 #include "server/options.h"
 #include "server/preload.h"
+#include "server/record.h"
 #include "server/rpc.h"
 #include "server/server.h"
 #include "server/systemd.h"
@@ -31,6 +32,7 @@ typedef struct {
     uint64_t journal_salvaged; /* jobs that it still gave */
     cuzk_metrics *metrics;
     cuzk_timeline *timeline;
+    cuzk_record *record; /* NULL: nothing is recorded */
     cuzk_rpc *rpc;
     cuzk_http *http;
     cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX];

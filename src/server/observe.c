@@ -100,6 +100,9 @@ void cuzk_daemon_observe(void *user, const cuzk_event *event)
     }
     cuzk_metrics_observe(d->metrics, event);
     cuzk_timeline_observe(d->timeline, event);
+    if (d->record != NULL) {
+        cuzk_record_observe(d->record, event);
+    }
     if (event->kind < CUZK_KINDS_MAX) {
         log_event(d, event);
     }

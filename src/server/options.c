@@ -19,6 +19,7 @@ static const struct {
     {"--listen", "-l", "daemon.listen", "ADDRESS", "where gRPC is served: unix:///PATH, IP:PORT"},
     {"--status-listen", NULL, "daemon.status_listen", "IP:PORT", "the HTTP port"},
     {"--journal", NULL, "journal.path", "FILE", "the journal; \"none\": no journal"},
+    {"--record", NULL, "recording.path", "FILE", "record what happens when, for cuzk timeline"},
     {"--log-level", NULL, "logging.level", "LEVEL", "error, warn, info, debug"},
 };
 
