@@ -11,9 +11,10 @@ extern "C" {
 #endif
 
 typedef enum {
-    CUZK_TIMELINE_TEXT = 0,  /* lines for people */
-    CUZK_TIMELINE_JSON = 1,  /* one object; every gap and job is in it, times in nanoseconds */
-    CUZK_TIMELINE_CHROME = 2 /* Trace Event Format, for chrome://tracing and Perfetto */
+    CUZK_TIMELINE_TEXT = 0,   /* lines for people */
+    CUZK_TIMELINE_JSON = 1,   /* one object; every gap and job is in it, times in nanoseconds */
+    CUZK_TIMELINE_CHROME = 2, /* Trace Event Format, for chrome://tracing and Perfetto */
+    CUZK_TIMELINE_NAMES = 3   /* of no recording: what the names of spans and causes mean */
 } cuzk_timeline_format;
 
 typedef struct {
@@ -32,10 +33,11 @@ typedef struct {
 
 /** Read a recording and analyse it.
  *
- *  text: returned, n_bytes and a NUL; free with cuzk_free. NULL on failure. options: NULL for the
- *  values of CUZK_TIMELINE_OPTIONS_INIT. Memory: about 100 bytes a span. Errors: E_FILE; E_FORMAT
- *  (no recording, a broken one, one of more than 4 GiB); E_UNSUPPORTED (of a later version);
- *  E_ARGUMENT (an empty part, too many slices); E_MEMORY. Thread-safe. */
+ *  path: not looked at for CUZK_TIMELINE_NAMES. text: returned, n_bytes and a NUL; free with
+ * cuzk_free. NULL on failure. options: NULL for the values of CUZK_TIMELINE_OPTIONS_INIT. Memory:
+ * about 100 bytes a span. Errors: E_FILE; E_FORMAT (no recording, a broken one, one of more than 4
+ * GiB); E_UNSUPPORTED (of a later version); E_ARGUMENT (an empty part, too many slices); E_MEMORY.
+ * Thread-safe. */
 CUZK_API cuzk_status cuzk_timeline_report(char **text, size_t *n_bytes, const char *path,
                                           cuzk_timeline_format format,
                                           const cuzk_timeline_options *options,

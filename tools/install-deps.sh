@@ -30,6 +30,7 @@ for set in "$@"; do
         need "/usr/lib/$(uname -m)-linux-gnu/libyajl_s.a" libyajl-dev
         need "/usr/include/$(uname -m)-linux-gnu/curl/curl.h" libcurl4-openssl-dev
         need /usr/include/sqlite3.h libsqlite3-dev
+        need /usr/include/zlib.h zlib1g-dev
         need gzip gzip
         # the proving server
         need g++ g++
@@ -45,7 +46,6 @@ for set in "$@"; do
     check)
         need git git
         need /usr/include/cmocka.h libcmocka-dev
-        need /usr/include/zlib.h zlib1g-dev
         need clang clang
         need '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' libclang-rt-14-dev
         need '/usr/lib/gcc/*/*/libtsan.so' libtsan2

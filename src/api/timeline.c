@@ -25,24 +25,39 @@ static cuzk_status analyse(cuzk_text *text, const cuzk_recording *recording, boo
             o->to_ns == 0 || o->to_ns > all_ns ? recording->end_ns : recording->begin_ns + o->to_ns,
         .gap_ns = o->gap_ns,
         .slice_ns = o->slice_ns};
-    cuzk_recording_report report = {.recording = recording,
-                                    .analysis = &analysis,
-                                    .n_gaps_told = o->n_gaps,
-                                    .n_jobs_told = o->n_jobs};
+    cuzk_recording_report told = {.recording = recording,
+                                  .analysis = &analysis,
+                                  .n_gaps_told = o->n_gaps,
+                                  .n_jobs_told = o->n_jobs};
     CUZK_TRY_OUT(status, cuzk_analyse(&analysis, recording, &range, err));
-    CUZK_TRY_OUT(status, cuzk_job_times_get(&jobs, &report.n_jobs, recording, err));
-    CUZK_TRY_OUT(status, cuzk_span_times_get(&spans, &report.n_spans, recording, err));
-    report.jobs = jobs;
-    report.spans = spans;
+    CUZK_TRY_OUT(status, cuzk_job_times_get(&jobs, &told.n_jobs, recording, err));
+    CUZK_TRY_OUT(status, cuzk_span_times_get(&spans, &told.n_spans, recording, err));
+    told.jobs = jobs;
+    told.spans = spans;
     if (as_json) {
-        cuzk_report_put_json(text, &report);
+        cuzk_report_put_json(text, &told);
     } else {
-        cuzk_report_put_text(text, &report);
+        cuzk_report_put_text(text, &told);
     }
 out:
     free(jobs);
     free(spans);
     cuzk_analysis_clear(&analysis);
+    return status;
+}
+
+static cuzk_status report(cuzk_text *out, const char *path, cuzk_timeline_format format,
+                          const cuzk_timeline_options *o, cuzk_error *err)
+{
+    cuzk_recording recording;
+    CUZK_TRY(cuzk_recording_open(&recording, path, bytes_max, err));
+    cuzk_status status = CUZK_OK;
+    if (format == CUZK_TIMELINE_CHROME) {
+        cuzk_chrome_put(out, &recording);
+    } else {
+        status = analyse(out, &recording, format == CUZK_TIMELINE_JSON, o, err);
+    }
+    cuzk_recording_clear(&recording);
     return status;
 }
 
@@ -53,25 +68,22 @@ cuzk_status cuzk_timeline_report(char **text, size_t *n_bytes, const char *path,
     cuzk_error_clear(err);
     CUZK_API_NOT_NULL(err, text);
     CUZK_API_NOT_NULL(err, n_bytes);
-    CUZK_API_NOT_NULL(err, path);
     *text = NULL;
     *n_bytes = 0;
     cuzk_timeline_options o = CUZK_TIMELINE_OPTIONS_INIT;
     CUZK_TRY(cuzk_api_options(&o, sizeof o, options, "cuzk_timeline_options", err));
     CUZK_FAIL_IF(o.slice_ns == 0, err, CUZK_E_ARGUMENT, "cuzk_timeline_options: slice_ns is 0");
-    CUZK_FAIL_IF(format > CUZK_TIMELINE_CHROME, err, CUZK_E_ARGUMENT,
+    CUZK_FAIL_IF(format > CUZK_TIMELINE_NAMES, err, CUZK_E_ARGUMENT,
                  "cuzk_timeline_report: format %d, expected one of cuzk_timeline_format",
                  (int)format);
-    cuzk_recording recording;
-    CUZK_TRY(cuzk_recording_open(&recording, path, bytes_max, err));
     cuzk_text out = {0};
     cuzk_status status = CUZK_OK;
-    if (format == CUZK_TIMELINE_CHROME) {
-        cuzk_chrome_put(&out, &recording);
+    if (format == CUZK_TIMELINE_NAMES) {
+        cuzk_report_put_names(&out);
     } else {
-        status = analyse(&out, &recording, format == CUZK_TIMELINE_JSON, &o, err);
+        CUZK_API_NOT_NULL(err, path);
+        status = report(&out, path, format, &o, err);
     }
-    cuzk_recording_clear(&recording);
     if (status == CUZK_OK) {
         status = cuzk_text_check(&out, err);
     }

@@ -49,26 +49,41 @@ static bool read_options(const cuzk_cli_args *args, cuzk_timeline_options *o)
         cuzk_cli_usage(args, "--slice: a slice is longer than 0 s");
         return false;
     }
-    if (args->json && cuzk_cli_value(args, "--chrome") != NULL) {
-        cuzk_cli_usage(args, "--chrome and --json are two forms of output: give one");
+    return true;
+}
+
+/* What is asked for; false after a usage message. */
+static bool read_format(const cuzk_cli_args *args, cuzk_timeline_format *format)
+{
+    bool names = cuzk_cli_value(args, "--names") != NULL;
+    bool chrome = cuzk_cli_value(args, "--chrome") != NULL;
+    if (names + chrome + args->json > 1) {
+        cuzk_cli_usage(args, "--names, --chrome and --json are forms of output: give one");
         return false;
     }
+    if (names != (args->n_positional == 0)) {
+        cuzk_cli_usage(args, names ? "--names takes no recording" : "which recording?");
+        return false;
+    }
+    *format = names        ? CUZK_TIMELINE_NAMES
+              : chrome     ? CUZK_TIMELINE_CHROME
+              : args->json ? CUZK_TIMELINE_JSON
+                           : CUZK_TIMELINE_TEXT;
     return true;
 }
 
 int cuzk_cli_timeline(cuzk_cli_args *args)
 {
     cuzk_timeline_options options = CUZK_TIMELINE_OPTIONS_INIT;
+    cuzk_timeline_format format;
     char *text;
     size_t n_bytes;
-    if (!read_options(args, &options)) {
+    if (!read_options(args, &options) || !read_format(args, &format)) {
         return CUZK_EXIT_USAGE;
     }
-    cuzk_timeline_format format = cuzk_cli_value(args, "--chrome") != NULL ? CUZK_TIMELINE_CHROME
-                                  : args->json                             ? CUZK_TIMELINE_JSON
-                                                                           : CUZK_TIMELINE_TEXT;
-    if (cuzk_timeline_report(&text, &n_bytes, args->positional[0], format, &options, &args->err) !=
-        CUZK_OK) {
+    if (cuzk_timeline_report(&text, &n_bytes,
+                             format == CUZK_TIMELINE_NAMES ? NULL : args->positional[0], format,
+                             &options, &args->err) != CUZK_OK) {
         return cuzk_cli_fail(args);
     }
     fwrite(text, 1, n_bytes, stdout); /* cuzk_cli_close_stdout sees what went wrong */

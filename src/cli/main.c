@@ -90,6 +90,7 @@ static const cuzk_cli_option timeline_options[] = {
     {"--from", NULL, "S", "look at the recording from this second on"},
     {"--to", NULL, "S", "and up to this one"},
     {"--slice", NULL, "S", "length of a slice of the series (default 1)"},
+    {"--names", NULL, NULL, "instead print what the names of spans and causes mean"},
     {"--chrome", NULL, NULL, "instead print it for chrome://tracing and Perfetto"},
     OPTION_END,
 };
@@ -198,10 +199,11 @@ const cuzk_cli_command cuzk_cli_commands[] = {
     {"devices", "", "GPUs: what is there, whether it computes rightly, whether it is used",
      "Every CUDA device is given a short self-test. prove and bench use one with --device.", 0, 0,
      devices_options, cuzk_cli_devices, NULL, NULL},
-    {"timeline", "RECORDING", "what a recording says: utilisations, gaps and their causes, jobs",
+    {"timeline", "RECORDING | --names",
+     "what a recording says: utilisations, gaps and their causes, jobs",
      "RECORDING: from serve --record, packed by gzip or not. What the names mean: "
      "docs/timeline.md.",
-     1, 1, timeline_options, cuzk_cli_timeline, NULL, NULL},
+     0, 1, timeline_options, cuzk_cli_timeline, NULL, NULL},
     OF_SERVER("serve", "", "the proving daemon: gRPC service, journal, status and metrics"),
     OF_SERVER("config", "check [FILE] | print | explain [KEY]", "the daemon's configuration"),
     OF_SERVER("submit", "KIND FILE...",

@@ -165,7 +165,8 @@ enum { GROUPS = CUZK_SPAN_NAMES * (CUZK_RECORDING_KINDS + 1) };
 
 static size_t group_of(const cuzk_timespan *s)
 {
-    bool has_kind = s->job != 0 && s->kind < CUZK_RECORDING_KINDS;
+    /* a payload that is decoded has a priority, and no job yet */
+    bool has_kind = (s->job != 0 || s->priority != 0) && s->kind < CUZK_RECORDING_KINDS;
     return (size_t)s->name * (CUZK_RECORDING_KINDS + 1) +
            (has_kind ? s->kind : (size_t)CUZK_RECORDING_KINDS);
 }

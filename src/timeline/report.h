@@ -24,6 +24,9 @@ void cuzk_report_put_text(cuzk_text *text, const cuzk_recording_report *report);
  *  it. Times are whole nanoseconds. */
 void cuzk_report_put_json(cuzk_text *text, const cuzk_recording_report *report);
 
+/** Append what the names of spans and of causes mean, as the tables of docs/timeline.md. */
+void cuzk_report_put_names(cuzk_text *text);
+
 /** Append "1.234 s", "12.3 ms", "45.6 us" or "78 ns". */
 void cuzk_report_put_ns(cuzk_text *text, uint64_t ns);
 

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""serve --record and cuzk timeline: what the daemon did is what the recording says."""
+import json, os, re, signal
+
+import daemon
+from daemon import harness, Daemon, wait_until, COMPLETED, FAILED
+
+
+def report(cuzk, path, *flags):
+    return cuzk.ok("timeline", path, "--json", *flags).json()
+
+
+def check_sums(j):
+    """Causes add up to gaps, gaps and kernels to all of the time, parts of a job to its time."""
+    all_ns = j["end_ns"] - j["begin_ns"]
+    for d in j["devices"]:
+        assert sum(d["cause_ns"].values()) == d["gap_ns"] == all_ns - d["kernel_ns"], d
+        assert d["cause_ns"]["unknown"] == 0
+        for name in ("kernel_ns", "lane_ns", "worker_ns"):
+            assert sum(s[name] for s in d["slices"]) == d[name]
+        for w in d["workers"]:
+            assert w["busy_ns"] == w["lane_wait_ns"] + w["lane_ns"] + w["host_ns"]
+    for g in j["gaps"]:
+        assert sum(g["cause_ns"].values()) == g["end_ns"] - g["begin_ns"]
+    for job in j["jobs"]:
+        parts = sum(job["parts_ns"].values())
+        assert parts in (0, job["end_ns"] - job["begin_ns"]), job
+
+
+def test_what_is_recorded(cuzk):
+    """Every job, partition and attempt is in it, with the lengths that the work was told to take."""
+    d = Daemon(cuzk, test=True, name="record", config={"recording.path": "rec", "gpus.gpu_workers_per_device": 2,
+                                                       "test.faults": ["proof@0*1"]})
+    with d:
+        ms = 20
+        requests = [d.null("units=3 prove_us=%d n=%d" % (1000 * ms, i), "job-%d" % i) for i in range(4)]
+        calls = [d.c.start("Prove", submit=r) for r in requests]
+        assert [c.result().result.status for c in calls] == [COMPLETED] * 4
+    j = report(cuzk, d.folder + "/rec")
+    check_sums(j)
+    assert j["spans_lost"] == j["spans_unknown"] == j["bytes_after_last_piece"] == 0
+    assert sorted(job["id"] for job in j["jobs"]) == ["job-%d" % i for i in range(4)]
+    assert [job["partitions"] for job in j["jobs"]] == [3] * 4 and {job["kind"] for job in j["jobs"]} == {"null"}
+    assert j["jobs_ended"] == 4 and j["units_done"] == 12
+    assert sum(job["attempts"] for job in j["jobs"]) == 13  # one proof was bad
+    device = j["devices"][0]
+    assert device["units"] == 13 and sum(w["units"] for w in device["workers"]) == 13
+    assert device["worker_ns"] >= 13 * ms * 10 ** 6
+    times = {(t["span"], t["kind"]): t for t in j["span_times"]}
+    assert times["prove.start", "null"]["number"] == 13 and times["verify", "null"]["number"] == 13
+    assert times["decode", "null"]["number"] == 4 and times["job", "null"]["number"] == 4
+    for job in j["jobs"]:
+        assert sum(job["parts_ns"].values()) == job["end_ns"] - job["begin_ns"] >= 2 * ms * 10 ** 6
+    # the same for people and for viewers
+    text = cuzk.ok("timeline", d.folder + "/rec").out
+    for words in ("4 jobs ended, 12 units done", "kernel-active", "longest gaps", "slowest jobs", "job-3 (null): "):
+        assert words in text, text
+    events = json.loads(cuzk.ok("timeline", "--chrome", d.folder + "/rec").out)["traceEvents"]
+    assert sum(e["name"] == "prove.start" for e in events) == 13 and all(e["ph"] in "MXi" for e in events)
+    # a part of it
+    begin, end = j["begin_ns"], j["end_ns"]
+    half = report(cuzk, d.folder + "/rec", "--to", "%.9f" % ((end - begin) / 2e9))
+    check_sums(half)
+    assert half["end_ns"] - half["begin_ns"] <= (end - begin) // 2 + 2
+
+
+def test_a_killed_daemon_leaves_a_recording(cuzk):
+    """Readable at any moment, also cut anywhere; the next daemon begins a new file and keeps the old one."""
+    d = Daemon(cuzk, test=True, name="killed", config={"recording.path": "rec"})
+    path = d.folder + "/rec"
+    d.start()
+    assert d.prove(d.null("units=2", "first")).status == COMPLETED
+    wait_until("the job in the recording", lambda: b"first" in harness.read(path))
+    d.kill()
+    j = report(cuzk, path)
+    assert [job["id"] for job in j["jobs"]] == ["first"]
+    check_sums(j)
+    data = harness.read(path)
+    for cut in (len(data) - 1, len(data) // 2, 40, 32):
+        with open(d.folder + "/cut", "wb") as f:
+            f.write(data[:cut])
+        check_sums(report(cuzk, d.folder + "/cut"))
+    with open(d.folder + "/cut", "wb") as f:
+        f.write(data[:31])
+    cuzk.fails(1, "no recording of cuzk", "timeline", d.folder + "/cut")
+    with d:
+        assert d.prove(d.null("units=2", "second")).status == COMPLETED
+    assert harness.read(path + ".old") == data
+    assert [job["id"] for job in report(cuzk, path)["jobs"]] == ["second"]
+    assert os.stat(path).st_mode & 0o777 == 0o600
+
+
+def test_limit(cuzk):
+    """The file and its predecessor never take more than the limit, and each is a recording of its own."""
+    d = Daemon(cuzk, test=True, name="limit", config={"recording.path": "rec", "recording.limit": "1MiB",
+                                                      "journal.path": "none", "logging.level": "warn"})
+    with d:
+        n = 0
+        while not os.path.exists(d.folder + "/rec.old"):
+            calls = [d.c.start("Prove", submit=d.null("units=60 n=%d" % i, "job-%d-%d" % (n, i))) for i in range(64)]
+            assert [c.result().result.status for c in calls] == [COMPLETED] * 64
+            n += 1
+            assert n < 200
+        sizes = [os.path.getsize(d.folder + "/" + name) for name in ("rec", "rec.old")]
+        assert max(sizes) <= 1 << 19, sizes
+    for name in ("rec", "rec.old"):
+        check_sums(report(cuzk, d.folder + "/" + name))
+    assert report(cuzk, d.folder + "/rec.old")["devices"][0]["id"] != ""
+
+
+def test_a_recording_that_cannot_be_written(cuzk):
+    """At the start it is an error; a folder that is missing is named."""
+    d = Daemon(cuzk, test=True, name="nowhere", config={"recording.path": "/nonexistent/rec"})
+    d.spawn()
+    assert d.wait_end() == 1
+    assert "/nonexistent/rec" in d.log() and "No such file" in d.log(), d.log()
+    d.process = None
+
+
+def test_refusals(cuzk):
+    """Arguments of cuzk timeline."""
+    some = cuzk.write("some.bin", b"x" * 100)
+    cuzk.fails(1, ["no recording of cuzk", "some.bin"], "timeline", some)
+    cuzk.fails(1, "No such file", "timeline", "missing.bin")
+    cuzk.fails(2, "which recording?", "timeline")
+    cuzk.fails(2, "--names takes no recording", "timeline", "--names", some)
+    cuzk.fails(2, "give one", "timeline", "--json", "--chrome", some)
+    cuzk.fails(2, "--gap", "timeline", "--gap", "-1", some)
+    cuzk.fails(2, "--gap", "timeline", "--gap", "x", some)
+    cuzk.fails(2, "longer than 0 s", "timeline", "--slice", "0", some)
+    cuzk.fails(2, "--gaps", "timeline", "--gaps", "1.5", some)
+
+
+def test_docs_have_the_names(cuzk):
+    """docs/timeline.md has the program's own tables of names."""
+    names = cuzk.ok("timeline", "--names").out
+    page = harness.read(os.path.join(harness.TOP, "docs/timeline.md")).decode()
+    assert names in page, "docs/timeline.md: put the output of `cuzk timeline --names` into it"
+
+
+if __name__ == "__main__":
+    harness.main(globals())
