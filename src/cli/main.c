@@ -79,7 +79,7 @@ static const cuzk_cli_option bench_options[] = {
 
 static const cuzk_cli_option devices_options[] = {
     {"--plan", NULL, NULL, "what each does with every circuit's key: resident, streamed, refused"},
-    {"--memory", NULL, "GIB", "with --plan: cards of these sizes instead, such as 16 or 8,16,24"},
+    {"--memory", NULL, "GIB", "of the cards that are planned for instead, such as 16 or 8,16,24"},
     OPTION_END,
 };
 
