@@ -46,7 +46,11 @@ static cuzk_status open_params(const cuzk_ctx *ctx, cuzk_key *key, const cuzk_ke
     cuzk_status status = cuzk_api_shape(&key->shape, &r1cs, err);
     cuzk_input_close(&r1cs);
     if (status != CUZK_OK) {
-        cuzk_error_prefix(err, "reading the circuit");
+        if (options->r1cs_path != NULL) {
+            cuzk_error_prefix(err, "circuit \"%s\"", options->r1cs_path);
+        } else {
+            cuzk_error_prefix(err, "circuit");
+        }
         return status;
     }
     key->n_constraints = key->shape->n_constraints;

@@ -215,6 +215,24 @@ cuzk_status cuzk_verify(const cuzk_ctx *ctx, const cuzk_vkey *vkey, const void *
     return status;
 }
 
+/* Pair `bad` is invalid by itself, as err tells: one of those before it may be, too, and is then
+ * the first. Always fails. */
+static cuzk_status first_of_two(const cuzk_vkey *vkey, const cuzk_batch_item *batch, size_t bad,
+                                size_t *first_invalid, cuzk_pool *pool, cuzk_error *err)
+{
+    cuzk_error before = {0};
+    size_t first = bad;
+    cuzk_status status =
+        cuzk_verifier_check_batch(&vkey->verifier, batch, bad, &first, pool, &before);
+    if (status != CUZK_OK && err != NULL) {
+        *err = before;
+    }
+    if (first_invalid != NULL && (status == CUZK_OK || status == CUZK_E_INVALID_PROOF)) {
+        *first_invalid = first;
+    }
+    return status == CUZK_OK ? CUZK_E_INVALID_PROOF : status;
+}
+
 cuzk_status cuzk_verify_batch(const cuzk_ctx *ctx, size_t *first_invalid, const cuzk_vkey *vkey,
                               const cuzk_bytes *proofs, const cuzk_bytes *public_values, size_t n,
                               cuzk_error *err)
@@ -240,10 +258,10 @@ cuzk_status cuzk_verify_batch(const cuzk_ctx *ctx, size_t *first_invalid, const 
             status = read_item(ctx, &items[i], vkey, &proofs[i], &public_values[i], err);
         }
         cuzk_error_prefix(err, "pair %zu", i);
-        if (status == CUZK_E_INVALID_PROOF && first_invalid != NULL) {
-            *first_invalid = i;
-        }
         batch[i] = (cuzk_batch_item){&items[i].points, items[i].values, vkey->vk.n_ic - 1};
+        if (status == CUZK_E_INVALID_PROOF) {
+            status = first_of_two(vkey, batch, i, first_invalid, ctx->pool, err);
+        }
     }
     if (status == CUZK_OK) {
         status =
