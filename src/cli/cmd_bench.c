@@ -150,6 +150,8 @@ static int bench(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_key *key, 
             cuzk_cli_progress_end(args);
             print_table(args, ctx, &info, &t);
             code = CUZK_EXIT_OK;
+        } else {
+            cuzk_cli_error_names(args, args->positional[0], args->positional[1]);
         }
     }
     if (all == NULL) {

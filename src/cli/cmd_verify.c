@@ -2,6 +2,7 @@
 /* cuzk verify. */
 #include "cli/cli.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static void free_files(cuzk_bytes *files, size_t n)
@@ -15,9 +16,11 @@ static void free_files(cuzk_bytes *files, size_t n)
 static int report(cuzk_cli_args *args, cuzk_status status, size_t n, size_t first_invalid)
 {
     if (status != CUZK_OK && status != CUZK_E_INVALID_PROOF) {
-        if (n == 1) {
-            /* the library's text says which of the two it is */
-            cuzk_cli_error_names(args, args->positional[1], args->positional[2]);
+        /* the library's text says which pair it is, and which of its two files */
+        size_t pair = 0;
+        if (n == 1 || (sscanf(args->err.text, "pair %zu: ", &pair) == 1 && pair < n)) {
+            cuzk_cli_error_names(args, args->positional[1 + 2 * pair],
+                                 args->positional[2 + 2 * pair]);
         }
         return cuzk_cli_fail(args);
     }

@@ -5,11 +5,17 @@
 
 #include <stdlib.h>
 
+/* Whether an error is about the bytes of the file that the command is about. */
+static bool is_about_file(cuzk_status status)
+{
+    return status == CUZK_E_FORMAT || status == CUZK_E_TRUNCATED || status == CUZK_E_MISMATCH;
+}
+
 static int report(cuzk_cli_args *args, cuzk_status status, unsigned n_partitions,
                   unsigned first_invalid)
 {
     if (status != CUZK_OK && status != CUZK_E_INVALID_PROOF) {
-        if (status == CUZK_E_FORMAT || status == CUZK_E_MISMATCH) {
+        if (is_about_file(status)) {
             cuzk_cli_error_name(args, args->positional[0]);
         }
         return cuzk_cli_fail(args);
@@ -112,6 +118,9 @@ static int prove(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_filecoin_r
     cuzk_filecoin_proof *proof = NULL;
     /* parameters take long to open: what is wrong with the request is said before */
     cuzk_status status = cuzk_filecoin_check(ctx, request, &args->err);
+    if (is_about_file(status) && args->n_positional == 1) {
+        cuzk_cli_error_name(args, args->positional[0]);
+    }
     uint64_t key_ns = cuzk_cli_now_ns();
     if (status == CUZK_OK) {
         status = cuzk_filecoin_key_open(ctx, &key, request, &key_options, &args->err);
