@@ -4,11 +4,13 @@
 
 #include "base/clock.h"
 #include "server/rpc_internal.h"
+#include "server/rpc_line.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
+    FAIR_TURNS = 8,      /* in a slow lane one of so many is the oldest's, whoever it is of */
     SCAN_MAX = 256,      /* calls in line that are looked at for one that may start */
     YOUNG_NS = 50000000, /* a message that has just begun is not measured: most are there at once */
     MARGIN = 48 << 20,
@@ -23,15 +25,13 @@ enum {
 #define UNSEEN_NS 3000000000u
 
 typedef struct {
-    cuzk_gate_seat *first, *last;
-} seats;
-
-typedef struct {
-    seats waiting, receiving; /* oldest first */
-    unsigned n_waiting, n_receiving;
+    cuzk_line line;
+    cuzk_seats receiving;
+    unsigned n_receiving;
     uint64_t patience_ns;
     bool is_slow;      /* a message was given up, and since then somebody waits */
     bool takes_newest; /* whose turn is next: in a slow lane it changes */
+    unsigned n_turns;  /* since it is slow */
 } lane;
 
 struct cuzk_gate {
@@ -44,26 +44,12 @@ struct cuzk_gate {
     pthread_mutex_t lock; /* guards what follows, and waits (rpc_wait.c) */
     unsigned refs;
     lane lanes[CUZK_GATE_LANES];
+    cuzk_gate_peers peers;
     uint64_t small_held;    /* bytes of small messages that the engine has not taken yet */
     uint64_t pool, charged; /* of the payload lane: bytes held from the engine; of them in use */
     unsigned n_asked, n_refused; /* reservations: not answered yet; that will never be */
     bool is_closed;
 };
-
-static void append(seats *list, cuzk_gate_seat *seat)
-{
-    seat->next = NULL;
-    seat->previous = list->last;
-    *(list->last != NULL ? &list->last->next : &list->first) = seat;
-    list->last = seat;
-}
-
-static void unlink_seat(seats *list, cuzk_gate_seat *seat)
-{
-    *(seat->previous != NULL ? &seat->previous->next : &list->first) = seat->next;
-    *(seat->next != NULL ? &seat->next->previous : &list->last) = seat->previous;
-    seat->previous = seat->next = NULL;
-}
 
 /* Where what a whole message holds is counted. */
 static uint64_t *held(cuzk_gate *gate, uint64_t charge)
@@ -84,18 +70,57 @@ static bool is_receiving(const lane *l, const char *peer)
 /* Take a call out of the line. Lock held. */
 static void leave_line(lane *l, cuzk_gate_seat *seat)
 {
-    unlink_seat(&l->waiting, seat);
-    l->n_waiting--;
+    cuzk_line_remove(&l->line, seat);
     seat->state = CUZK_SEAT_NONE;
-    if (l->n_waiting == 0) {
+    if (l->line.n == 0) {
         l->is_slow = l->takes_newest = false;
+        l->n_turns = 0;
     }
+}
+
+/* The same for one that is not to be received. Lock held. */
+static void leave_gate(cuzk_gate *gate, cuzk_gate_seat *seat)
+{
+    leave_line(&gate->lanes[seat->lane], seat);
+    cuzk_peers_leave(&gate->peers, seat);
+}
+
+/* The one in line whose turn it is. */
+static cuzk_gate_seat *first_in_line(const lane *l)
+{
+    if (l->n_turns % FAIR_TURNS == FAIR_TURNS - 1) {
+        return cuzk_line_oldest(&l->line);
+    }
+    for (unsigned i = 0; i < CUZK_LINE_LEVELS; i++) {
+        const cuzk_seats *level = &l->line.levels[i];
+        if (level->first != NULL) {
+            return l->takes_newest ? level->last : level->first;
+        }
+    }
+    return NULL;
+}
+
+/* One in line whose connection is not receiving: of those that behave best, SCAN_MAX are looked
+ * at. */
+static cuzk_gate_seat *first_of_idle(const lane *l)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < CUZK_LINE_LEVELS; i++) {
+        const cuzk_seats *level = &l->line.levels[i];
+        for (cuzk_gate_seat *s = l->takes_newest ? level->last : level->first;
+             s != NULL && n < SCAN_MAX; s = l->takes_newest ? s->previous : s->next, n++) {
+            if (!is_receiving(l, s->peer)) {
+                return s;
+            }
+        }
+    }
+    return NULL;
 }
 
 /* The next call of a lane that may start, or NULL. Lock held. */
 static cuzk_gate_seat *choose(const cuzk_gate *gate, const lane *l)
 {
-    cuzk_gate_seat *next = l->takes_newest ? l->waiting.last : l->waiting.first;
+    cuzk_gate_seat *next = first_in_line(l);
     if (next == NULL || gate->is_closed) {
         return NULL;
     }
@@ -112,14 +137,7 @@ static cuzk_gate_seat *choose(const cuzk_gate *gate, const lane *l)
     if (left > places / 4) {
         return next;
     }
-    unsigned n = 0;
-    for (cuzk_gate_seat *s = next; s != NULL && n < SCAN_MAX;
-         s = l->takes_newest ? s->previous : s->next, n++) {
-        if (!is_receiving(l, s->peer)) {
-            return s;
-        }
-    }
-    return NULL;
+    return first_of_idle(l);
 }
 
 /* Start all that may start. Takes the lock. */
@@ -133,8 +151,9 @@ static void pump(cuzk_gate *gate)
             seat = choose(gate, l);
             if (seat != NULL) {
                 l->takes_newest = l->is_slow && !l->takes_newest;
+                l->n_turns += l->is_slow;
                 leave_line(l, seat);
-                append(&l->receiving, seat);
+                cuzk_seats_append(&l->receiving, seat);
                 l->n_receiving++;
                 seat->state = CUZK_SEAT_RECEIVING;
                 seat->since_ns = cuzk_now_ns();
@@ -211,6 +230,7 @@ void cuzk_gate_unref(cuzk_gate *gate)
     bool last = --gate->refs == 0;
     pthread_mutex_unlock(&gate->lock);
     if (last) {
+        cuzk_peers_clear(&gate->peers);
         pthread_mutex_destroy(&gate->lock);
         free(gate);
     }
@@ -234,8 +254,8 @@ bool cuzk_gate_enter(cuzk_gate *gate, cuzk_gate_seat *seat)
     bool never = seat->lane == CUZK_GATE_PAYLOAD && gate->pool == 0 && gate->n_asked == 0;
     if (!never) {
         lane *l = &gate->lanes[seat->lane];
-        append(&l->waiting, seat);
-        l->n_waiting++;
+        cuzk_peers_enter(&gate->peers, seat);
+        cuzk_line_add(&l->line, seat);
         seat->state = CUZK_SEAT_WAITING;
         seat->since_ns = cuzk_now_ns();
     }
@@ -250,14 +270,22 @@ uint64_t cuzk_gate_received(cuzk_gate *gate, cuzk_gate_seat *seat, uint64_t size
 {
     pthread_mutex_lock(&gate->lock);
     lane *l = &gate->lanes[seat->lane];
-    unlink_seat(&l->receiving, seat);
+    cuzk_seats_remove(&l->receiving, seat);
     l->n_receiving--;
     seat->state = CUZK_SEAT_NONE;
     uint64_t keeps = size < seat->charge ? size : seat->charge;
     gate->charged -= seat->charge;
     *held(gate, keeps) += keeps;
     seat->charge = 0;
-    bool is_awaited = l->n_waiting > 0;
+    if (seat->is_given_up && size == 0) {
+        cuzk_line *lines[CUZK_GATE_LANES];
+        for (int k = 0; k < CUZK_GATE_LANES; k++) {
+            lines[k] = &gate->lanes[k].line;
+        }
+        cuzk_peers_lost(lines, seat);
+    }
+    cuzk_peers_leave(&gate->peers, seat);
+    bool is_awaited = l->line.n > 0;
     for (int k = 0; k < CUZK_GATE_LANES; k++) {
         for (cuzk_gate_seat *s = gate->lanes[k].receiving.first; s != NULL; s = s->next) {
             s->told_bytes += s->is_measured && strcmp(s->peer, seat->peer) == 0 ? size : 0;
@@ -277,7 +305,7 @@ void cuzk_gate_return(cuzk_gate *gate, uint64_t charge)
     }
     pthread_mutex_lock(&gate->lock);
     *held(gate, charge) -= charge;
-    bool is_awaited = gate->lanes[CUZK_GATE_PAYLOAD].n_waiting > 0;
+    bool is_awaited = gate->lanes[CUZK_GATE_PAYLOAD].line.n > 0;
     pthread_mutex_unlock(&gate->lock);
     if (is_awaited) {
         pump(gate);
@@ -308,7 +336,7 @@ bool cuzk_gate_forget(cuzk_gate *gate, cuzk_gate_seat *seat)
     pthread_mutex_lock(&gate->lock);
     bool is_waiting = seat->state == CUZK_SEAT_WAITING;
     if (is_waiting) {
-        leave_line(&gate->lanes[seat->lane], seat);
+        leave_gate(gate, seat);
     }
     pthread_mutex_unlock(&gate->lock);
     return is_waiting;
@@ -349,7 +377,7 @@ static uint64_t short_patience(const cuzk_gate *gate, const lane *l)
     bool is_small = l == &gate->lanes[CUZK_GATE_SMALL];
     uint64_t places = is_small ? gate->small_places : gate->pool / gate->max_message;
     places = places > 0 ? places : 1;
-    uint64_t shrunk = l->patience_ns / (places + l->n_waiting) * places;
+    uint64_t shrunk = l->patience_ns / (places + l->line.n) * places;
     uint64_t least = l->patience_ns < PATIENCE_MIN_NS ? l->patience_ns : PATIENCE_MIN_NS;
     return shrunk > least ? shrunk : least;
 }
@@ -359,13 +387,13 @@ static uint64_t short_patience(const cuzk_gate *gate, const lane *l)
 static cuzk_gate_seat *give_up_one(lane *l, uint64_t patience, uint64_t now_ns)
 {
     for (cuzk_gate_seat *s = l->receiving.first; s != NULL; s = s->next) {
-        bool is_late = l->n_waiting > 0 && s->since_ns + l->patience_ns < now_ns;
+        bool is_late = l->line.n > 0 && s->since_ns + l->patience_ns < now_ns;
         bool is_unseen = !s->is_measured && patience < UNSEEN_NS && l->patience_ns > UNSEEN_NS;
         uint64_t short_ns = is_unseen ? UNSEEN_NS : patience;
         is_late |= s->moved_ns != 0 && s->moved_ns + short_ns < now_ns;
         if (is_late && !s->is_given_up) {
             s->is_given_up = true; /* not to be chosen again while its stream is being closed */
-            if (!l->is_slow && l->n_waiting > 0) {
+            if (!l->is_slow && l->line.n > 0) {
                 l->is_slow = l->takes_newest = true;
             }
             return s;
@@ -379,8 +407,7 @@ static struct cuzk_call *find_late(cuzk_gate *gate, lane *l, uint64_t now_ns)
 {
     struct cuzk_call *late = NULL;
     pthread_mutex_lock(&gate->lock);
-    cuzk_gate_seat *seat =
-        l->n_waiting > 0 ? give_up_one(l, short_patience(gate, l), now_ns) : NULL;
+    cuzk_gate_seat *seat = l->line.n > 0 ? give_up_one(l, short_patience(gate, l), now_ns) : NULL;
     if (seat != NULL) {
         late = seat->call;
         cuzk_call_ref(late);
@@ -394,7 +421,7 @@ static cuzk_gate_seat *oldest_in_line(cuzk_gate *gate, bool of_payloads, uint64_
 {
     cuzk_gate_seat *oldest = NULL;
     for (int k = of_payloads ? CUZK_GATE_PAYLOAD : CUZK_GATE_SMALL; k < CUZK_GATE_LANES; k++) {
-        cuzk_gate_seat *first = gate->lanes[k].waiting.first;
+        cuzk_gate_seat *first = cuzk_line_oldest(&gate->lanes[k].line);
         /* where messages come, those in line are probably there, too */
         if (gate->lanes[k].is_slow && first->since_ns + PATIENCE_MIN_NS < now_ns &&
             (oldest == NULL || first->since_ns < oldest->since_ns)) {
@@ -411,7 +438,7 @@ struct cuzk_call *cuzk_gate_make_room(cuzk_gate *gate, bool of_payloads, uint64_
     cuzk_gate_seat *seat = give_up_one(&lanes[CUZK_GATE_SMALL], PATIENCE_MIN_NS, now_ns);
     cuzk_gate_seat *in_line = seat == NULL ? oldest_in_line(gate, of_payloads, now_ns) : NULL;
     if (in_line != NULL) {
-        leave_line(&lanes[in_line->lane], in_line);
+        leave_gate(gate, in_line);
     } else if (seat == NULL && of_payloads) {
         seat = give_up_one(&lanes[CUZK_GATE_PAYLOAD], PATIENCE_MIN_NS, now_ns);
     }
@@ -447,7 +474,7 @@ static struct cuzk_call *find_large(cuzk_gate *gate, lane *l, uint64_t now_ns)
 static unsigned count_waiting(cuzk_gate *gate, int k)
 {
     pthread_mutex_lock(&gate->lock);
-    unsigned n = gate->lanes[k].n_waiting;
+    unsigned n = gate->lanes[k].line.n;
     pthread_mutex_unlock(&gate->lock);
     return n;
 }
@@ -474,7 +501,7 @@ void cuzk_gate_look(cuzk_gate *gate, unsigned *receiving, unsigned *waiting, uin
 {
     pthread_mutex_lock(&gate->lock);
     *receiving = gate->lanes[CUZK_GATE_PAYLOAD].n_receiving;
-    *waiting = gate->lanes[CUZK_GATE_PAYLOAD].n_waiting;
+    *waiting = gate->lanes[CUZK_GATE_PAYLOAD].line.n;
     *bytes = gate->pool;
     pthread_mutex_unlock(&gate->lock);
 }

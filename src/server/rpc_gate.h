@@ -10,9 +10,10 @@
  * uploads: a connection that is receiving already does not get the last quarter of the places, and
  * while somebody waits, a message that takes longer than the patience of its lane is given up.
  * Patience shrinks with the number of those who wait, though not for messages that go on; and
- * once a message was given up, every other turn is the last one's in line, so that no number of
- * silent clients keeps others waiting for more than a few turns. Methods with small requests have a
- * lane of their own.
+ * once a message was given up, its connection stands behind the others, and every other turn is the
+ * last one's in line, so that no number of silent calls keeps others waiting for more than a few
+ * turns; every eighth turn is the oldest call's, whoever it is of. Methods with small requests have
+ * a lane of their own.
  *
  * A gate counts its users (the server, and waits that the engine still knows) and ends with the
  * last. Thread-safe. */
@@ -45,6 +46,9 @@ typedef struct cuzk_gate_seat {
     uint64_t moved_bytes; /* … at moved_ns */
     uint64_t told_bytes;  /* of them since then in messages that have come whole */
     struct cuzk_gate_seat *previous, *next;
+    struct cuzk_gate_peer *connection; /* its record while it is at the gate; NULL: none */
+    struct cuzk_gate_seat *previous_of_peer, *next_of_peer; /* in line */
+    unsigned level;                                         /* of the line */
 } cuzk_gate_seat;
 
 typedef struct {

@@ -299,6 +299,37 @@ static void many_slow_uploads_lose_their_turn(void **state)
     end();
 }
 
+/* One that came in the middle of hundreds of silent calls, older and newer ones: they are of two
+ * connections, and each loses a turn only until one of its calls was given up. */
+static void silent_connections_stand_behind(void **state)
+{
+    (void)state;
+    enum { EACH = 300 };
+    start((limits){.max_message = MB, .max_receives = 1, .receive_ns = 500000000});
+    for (int i = 0; i < 2; i++) {
+        raw_open(&hostile[i], cuzk_rpc_address(s.rpc, 0));
+    }
+    size_t n;
+    uint8_t *request = make_submit(&n, "middle", 4, "x", 1);
+    for (uint32_t i = 0; i < EACH; i++) {
+        begin_slow(&hostile[0], 2 * i + 1, "/cuzk.v1.ProvingEngine/Prove");
+    }
+    cuzk_rpc_view view;
+    do {
+        cuzk_rpc_look(s.rpc, &view);
+    } while (view.receiving + view.waiting < EACH - 3);
+    call *middle = client_start(s.client, PROVING "SubmitProof", request, n, 20000);
+    for (uint32_t i = 0; i < EACH; i++) {
+        begin_slow(&hostile[1], 2 * i + 1, "/cuzk.v1.ProvingEngine/Prove");
+    }
+    answer a;
+    call_wait(middle, &a); /* 300 turns of half a second, were the others served in their turn */
+    expect(&a, GRPC_STATUS_OK, "");
+    answer_clear(&a);
+    free(request);
+    end();
+}
+
 static void what_keeps_coming_is_not_given_up(void **state)
 {
     (void)state;
@@ -784,6 +815,7 @@ int main(void)
         TEST(answers_that_are_not_read),
         TEST(calls_of_all_connections),
         TEST(silent_calls_make_place),
+        TEST(silent_connections_stand_behind),
         TEST(connections),
         TEST(places_of_unix_sockets),
         TEST(abuse_of_http2),
