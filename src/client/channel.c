@@ -3,6 +3,7 @@
 #include "client/channel.h"
 
 #include "base/bytes.h"
+#include "base/read_file.h"
 
 #include <errno.h>
 #include <grpc/grpc_security.h>
@@ -13,42 +14,13 @@
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* A small text file, NUL-terminated. what: "certificates", for messages. Returned: free. */
-static cuzk_status read_text(char **out, const char *path, const char *what, cuzk_error *err)
-{
-    enum { TEXT_MAX = 1 << 20 };
-    *out = NULL;
-    FILE *f = fopen(path, "re");
-    CUZK_FAIL_IF(f == NULL, err, CUZK_E_FILE, "reading %s from \"%.400s\": %s", what, path,
-                 strerror(errno));
-    char *text = malloc(TEXT_MAX + 1);
-    size_t n = text != NULL ? fread(text, 1, TEXT_MAX + 1, f) : 0;
-    bool failed = ferror(f) != 0;
-    int reason = errno;
-    fclose(f);
-    cuzk_status status = CUZK_OK;
-    if (text == NULL) {
-        status = CUZK_FAIL(err, CUZK_E_MEMORY, "reading %s: out of memory", what);
-    } else if (failed || n > TEXT_MAX) {
-        status = CUZK_FAIL(err, CUZK_E_FILE, "reading %s from \"%.400s\": %s", what, path,
-                           failed ? strerror(reason) : "more than 1 MiB");
-    }
-    if (status != CUZK_OK) {
-        free(text);
-        return status;
-    }
-    text[n] = '\0';
-    *out = text;
-    return CUZK_OK;
-}
-
 static cuzk_status read_pem(char **out, const char *path, const char *what, cuzk_error *err)
 {
     *out = NULL;
     if (path == NULL) {
         return CUZK_OK;
     }
-    CUZK_TRY(read_text(out, path, what, err));
+    CUZK_TRY(cuzk_read_small_file(out, NULL, what, path, err));
     if (strstr(*out, "-----BEGIN ") == NULL) {
         free(*out);
         *out = NULL;
@@ -62,7 +34,7 @@ static cuzk_status read_pem(char **out, const char *path, const char *what, cuzk
 static cuzk_status read_token(char **out, const char *path, cuzk_error *err)
 {
     char *text;
-    CUZK_TRY(read_text(&text, path, "the token", err));
+    CUZK_TRY(cuzk_read_small_file(&text, NULL, "the token", path, err));
     size_t n = strcspn(text, "\r\n");
     bool is_fine = n > 0;
     for (size_t i = 0; i < n; i++) {

@@ -81,10 +81,7 @@ static void print_answer(const cuzk_cli_args *args, const Cuzk__V1__AwaitProofRe
 {
     if (args->json) {
         cuzk_cli_json json;
-        cuzk_cli_json_begin(&json);
-        cuzk_cli_json_bool(&json, "ok", true);
-        cuzk_cli_json_text(&json, "job_id", answer->job_id);
-        cuzk_cli_json_text(&json, "status", cuzk_session_status_name(answer->status));
+        cuzk_session_json_begin(&json, answer->job_id, answer->status);
         cuzk_cli_json_number(&json, "proof_bytes", answer->proof.len);
         if (out != NULL) {
             cuzk_cli_json_text(&json, "proof", out);

@@ -108,10 +108,7 @@ static void print_done(const struct circom *g)
     const Cuzk__V1__ProveWitnessResponse *a = g->answer;
     if (g->args->json) {
         cuzk_cli_json json;
-        cuzk_cli_json_begin(&json);
-        cuzk_cli_json_bool(&json, "ok", true);
-        cuzk_cli_json_text(&json, "job_id", a->job_id);
-        cuzk_cli_json_text(&json, "status", cuzk_session_status_name(a->status));
+        cuzk_session_json_begin(&json, a->job_id, a->status);
         cuzk_cli_json_text(&json, "circuit", g->circuit);
         cuzk_cli_json_text(&json, "proof", g->proof_path);
         cuzk_cli_json_text(&json, "public", g->public_path);

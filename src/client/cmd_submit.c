@@ -80,10 +80,7 @@ static void print_done(const struct submission *g, const Cuzk__V1__AwaitProofRes
     unsigned n = g->job.n_partitions;
     if (args->json) {
         cuzk_cli_json json;
-        cuzk_cli_json_begin(&json);
-        cuzk_cli_json_bool(&json, "ok", true);
-        cuzk_cli_json_text(&json, "job_id", answer->job_id);
-        cuzk_cli_json_text(&json, "status", cuzk_session_status_name(answer->status));
+        cuzk_session_json_begin(&json, answer->job_id, answer->status);
         cuzk_cli_json_text(&json, "proof", g->out);
         cuzk_cli_json_number(&json, "partitions", n);
         if (g->is_prove) {

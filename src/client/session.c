@@ -186,6 +186,15 @@ bool cuzk_session_completed(cuzk_session *session, const Cuzk__V1__AwaitProofRes
     }
 }
 
+void cuzk_session_json_begin(cuzk_cli_json *json, const char *job_id,
+                             Cuzk__V1__AwaitProofResponse__Status status)
+{
+    cuzk_cli_json_begin(json);
+    cuzk_cli_json_bool(json, "ok", true);
+    cuzk_cli_json_text(json, "job_id", job_id);
+    cuzk_cli_json_text(json, "status", cuzk_session_status_name(status));
+}
+
 void cuzk_session_json_times(cuzk_cli_json *json, const Cuzk__V1__AwaitProofResponse *answer)
 {
     cuzk_cli_json_number(json, "total_ms", answer->total_ms);

@@ -73,6 +73,9 @@ bool cuzk_session_completed(cuzk_session *session, const Cuzk__V1__AwaitProofRes
 /** "completed", "failed" … */
 const char *cuzk_session_status_name(Cuzk__V1__AwaitProofResponse__Status status);
 
+/** Begin the object that tells how a job ended well: "ok", "job_id", "status". */
+void cuzk_session_json_begin(cuzk_cli_json *json, const char *job_id,
+                             Cuzk__V1__AwaitProofResponse__Status status);
 /** The members that tell about a job's times / the same as a sentence on stdout. */
 void cuzk_session_json_times(cuzk_cli_json *json, const Cuzk__V1__AwaitProofResponse *answer);
 void cuzk_session_print_times(const Cuzk__V1__AwaitProofResponse *answer);

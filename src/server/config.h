@@ -84,10 +84,7 @@ typedef struct {
 
 void cuzk_config_report_clear(cuzk_config_report *report);
 
-enum {
-    CUZK_CONFIG_FILE_MAX = 1 << 20, /* bytes of a configuration file */
-    CUZK_CONFIG_ITEMS_MAX = 64      /* of a list */
-};
+enum { CUZK_CONFIG_ITEMS_MAX = 64 /* of a list */ };
 
 typedef struct {
     const char *path; /* NULL: CUZK_CONFIG_PATH, which may be missing */

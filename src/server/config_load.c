@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Reading of the configuration: table, then file, environment and flags over it. Every source is
  * read to its end, so that all that is wrong is told at once. */
+#include "base/read_file.h"
 #include "server/config_value.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,35 +237,6 @@ static cuzk_status load_text(loading *l, const char *text, size_t n_bytes, cuzk_
 }
 
 /* The file's bytes; *text NULL: there is no such file. */
-static cuzk_status read_file(char **text, size_t *n_bytes, const char *path, cuzk_error *err)
-{
-    *text = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
-        return CUZK_OK;
-    }
-    CUZK_FAIL_IF(fd < 0, err, CUZK_E_FILE, "configuration \"%.400s\": %s", path, strerror(errno));
-    char *data = malloc(CUZK_CONFIG_FILE_MAX + 1);
-    size_t n = 0;
-    ssize_t got = 1;
-    while (data != NULL && n <= CUZK_CONFIG_FILE_MAX && got > 0) {
-        got = read(fd, data + n, CUZK_CONFIG_FILE_MAX + 1 - n);
-        n += got > 0 ? (size_t)got : 0;
-    }
-    int reason = errno;
-    close(fd);
-    if (data != NULL && got == 0) {
-        *text = data;
-        *n_bytes = n;
-        return CUZK_OK;
-    }
-    bool has_memory = data != NULL;
-    free(data);
-    CUZK_FAIL_IF(!has_memory, err, CUZK_E_MEMORY, "out of memory");
-    return CUZK_FAIL(err, CUZK_E_FILE, "configuration \"%.400s\": %s", path,
-                     got < 0 ? strerror(reason) : "larger than 1MiB");
-}
-
 static cuzk_status load_file(loading *l, cuzk_error *err)
 {
     const cuzk_config_sources *s = l->sources;
@@ -274,14 +245,14 @@ static cuzk_status load_file(loading *l, cuzk_error *err)
     }
     char *text = NULL;
     size_t n_bytes = 0;
-    CUZK_TRY(read_file(&text, &n_bytes, l->file, err));
-    if (text == NULL) {
+    if (access(l->file, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
         CUZK_FAIL_IF(s->path != NULL, err, CUZK_E_FILE,
                      "configuration \"%.400s\": there is no "
                      "such file",
                      s->path);
         return CUZK_OK; /* the default file need not be there */
     }
+    CUZK_TRY(cuzk_read_small_file(&text, &n_bytes, "the configuration", l->file, err));
     l->config->path = cuzk_config_copy(l->file);
     cuzk_status status = l->config->path != NULL ? load_text(l, text, n_bytes, err)
                                                  : CUZK_FAIL(err, CUZK_E_MEMORY, "out of memory");

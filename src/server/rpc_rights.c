@@ -2,7 +2,8 @@
 /* Who may do what (rpc_rights.h). */
 #include "server/rpc_rights.h"
 
-#include "base/map_file.h"
+#include "base/bytes.h"
+#include "base/read_file.h"
 #include "base/sha256.h"
 
 #include <grpc/grpc_security.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { TOKEN_MIN = 16, TOKEN_MAX = 4096, FILE_MAX = 1 << 20 };
+enum { TOKEN_MIN = 16, TOKEN_MAX = 4096 };
 
 /* Tokens are kept and compared as digests: equal length, and how long a comparison takes tells
  * nothing of the token. */
@@ -64,22 +65,18 @@ static cuzk_status read_tokens(tokens *out, const char *path, cuzk_error *err)
         return CUZK_OK;
     }
     out->is_there = true;
-    cuzk_map_file file;
-    CUZK_TRY(cuzk_map_file_open(&file, path, err));
+    char *text = NULL;
+    size_t n_bytes = 0, number = 0;
+    CUZK_TRY(cuzk_read_small_file(&text, &n_bytes, "tokens", path, err));
     cuzk_status status = CUZK_OK;
-    if (file.size > FILE_MAX) {
-        status = CUZK_FAIL(err, CUZK_E_FORMAT, "tokens %s: %llu bytes, at most %d are read", path,
-                           (unsigned long long)file.size, FILE_MAX);
-    }
-    const char *text = (const char *)file.data;
-    size_t number = 0;
-    for (size_t at = 0; at < file.size && status == CUZK_OK;) {
-        const char *end = memchr(text + at, '\n', file.size - at);
-        size_t n = end != NULL ? (size_t)(end - text) - at : file.size - at;
+    for (size_t at = 0; at < n_bytes && status == CUZK_OK;) {
+        const char *end = memchr(text + at, '\n', n_bytes - at);
+        size_t n = end != NULL ? (size_t)(end - text) - at : n_bytes - at;
         status = add_line(out, text + at, n, path, ++number, err);
         at += n + 1;
     }
-    cuzk_map_file_close(&file);
+    cuzk_wipe(text, n_bytes);
+    free(text);
     if (status == CUZK_OK && out->n == 0) {
         status = CUZK_FAIL(err, CUZK_E_FORMAT, "tokens %s: there is no token in it", path);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Certificates: read and checked here, so that what is wrong is said by file and reason; handed to
  * gRPC, which asks again at each handshake, so that new ones are used without a restart. */
-#include "base/map_file.h"
+#include "base/read_file.h"
 #include "server/rpc_internal.h"
 
 #include <openssl/err.h>
@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { PEM_MAX = 1 << 20 };
 
 typedef struct {
     char *cert, *key, *client_ca; /* PEM; client_ca NULL: none */
@@ -33,23 +31,6 @@ static void clear(pems *p)
     free(p->key);
     free(p->client_ca);
     memset(p, 0, sizeof *p);
-}
-
-static cuzk_status read_pem(char **out, const char *path, cuzk_error *err)
-{
-    cuzk_map_file file;
-    CUZK_TRY(cuzk_map_file_open(&file, path, err));
-    cuzk_status status = CUZK_OK;
-    if (file.size > PEM_MAX) {
-        status = CUZK_FAIL(err, CUZK_E_FORMAT, "%s: %llu bytes, at most %d are read", path,
-                           (unsigned long long)file.size, PEM_MAX);
-    } else if ((*out = calloc(1, file.size + 1)) == NULL) {
-        status = CUZK_FAIL(err, CUZK_E_MEMORY, "out of memory");
-    } else if (file.size > 0) {
-        memcpy(*out, file.data, file.size);
-    }
-    cuzk_map_file_close(&file);
-    return status;
 }
 
 /* The first certificate, or NULL. Free with X509_free. */
@@ -101,12 +82,13 @@ static cuzk_status check(const pems *p, const struct cuzk_tls *tls, cuzk_error *
 cuzk_status cuzk_tls_reload(struct cuzk_tls *tls, cuzk_error *err)
 {
     pems fresh = {0};
-    cuzk_status status = read_pem(&fresh.cert, tls->cert_path, err);
+    cuzk_status status = cuzk_read_small_file(&fresh.cert, NULL, "tls.cert", tls->cert_path, err);
     if (status == CUZK_OK) {
-        status = read_pem(&fresh.key, tls->key_path, err);
+        status = cuzk_read_small_file(&fresh.key, NULL, "tls.key", tls->key_path, err);
     }
     if (status == CUZK_OK && tls->client_ca_path != NULL) {
-        status = read_pem(&fresh.client_ca, tls->client_ca_path, err);
+        status =
+            cuzk_read_small_file(&fresh.client_ca, NULL, "tls.client_ca", tls->client_ca_path, err);
     }
     if (status == CUZK_OK) {
         status = check(&fresh, tls, err);

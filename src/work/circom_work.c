@@ -50,26 +50,23 @@ typedef struct {
     cuzk_wire_bytes circuit, witness;
 } request;
 
-static cuzk_status read_request(request *out, const void *payload, size_t n_bytes, cuzk_error *err)
+static cuzk_status take_field(void *user, const cuzk_wire_field *field, cuzk_error *err)
 {
-    cuzk_wire wire = {payload, n_bytes, 0};
-    *out = (request){.circuit = {0}};
-    for (;;) {
-        cuzk_wire_field field;
-        bool end;
-        CUZK_TRY(cuzk_wire_next(&wire, &field, &end, err));
-        if (end) {
-            break;
-        }
-        if (field.number == 2) {
-            CUZK_TRY(cuzk_wire_expect(&field, CUZK_WIRE_BYTES, "circuit", err));
-            out->circuit = field.bytes;
-        } else if (field.number == 3) {
-            CUZK_TRY(cuzk_wire_expect(&field, CUZK_WIRE_BYTES, "witness", err));
-            out->witness = field.bytes;
-        }
+    request *out = user;
+    if (field->number == 2) {
+        CUZK_TRY(cuzk_wire_expect(field, CUZK_WIRE_BYTES, "circuit", err));
+        out->circuit = field->bytes;
+    } else if (field->number == 3) {
+        CUZK_TRY(cuzk_wire_expect(field, CUZK_WIRE_BYTES, "witness", err));
+        out->witness = field->bytes;
     }
     return CUZK_OK;
+}
+
+static cuzk_status read_request(request *out, const void *payload, size_t n_bytes, cuzk_error *err)
+{
+    *out = (request){.circuit = {0}};
+    return cuzk_wire_each(payload, n_bytes, take_field, out, err);
 }
 
 static void task_destroy(void *user, cuzk_task *task)

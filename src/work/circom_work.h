@@ -56,7 +56,8 @@ typedef struct {
  *  path: absolute, or below the folder. info: may be NULL; its path is returned: free. Written
  *  down before it returns. was_registered: the same file had that name before.
  *  Errors: E_ARGUMENT (the name; a path outside the folder), E_MISMATCH (the name is another
- *  file's: then was_registered too; or what the key says does not fit together), E_FILE, E_FORMAT, E_TRUNCATED (the key), E_UNSUPPORTED (a test key; no folder). */
+ *  file's: then was_registered too; or what the key says does not fit together), E_FILE, E_FORMAT,
+ * E_TRUNCATED (the key), E_UNSUPPORTED (a test key; no folder). */
 cuzk_status cuzk_circom_register(cuzk_circom_work *work, bool *was_registered,
                                  cuzk_circom_info *info, const char *name, const char *path,
                                  cuzk_error *err) CUZK_WARN_UNUSED;

@@ -29,8 +29,9 @@ static const struct {
 enum { N_FIELDS = sizeof fields / sizeof fields[0] };
 
 /* Take a field; vanilla proofs are counted, and kept where there is room for them. */
-static cuzk_status take(cuzk_submit_request *out, const cuzk_wire_field *field, cuzk_error *err)
+static cuzk_status take(void *user, const cuzk_wire_field *field, cuzk_error *err)
 {
+    cuzk_submit_request *out = user;
     if (field->number == VANILLA_PROOFS) {
         CUZK_TRY(cuzk_wire_expect(field, CUZK_WIRE_BYTES, "vanilla_proofs", err));
         CUZK_FAIL_IF(out->n_vanilla_proofs == CUZK_SUBMIT_PROOFS_MAX, err, CUZK_E_FORMAT,
@@ -56,32 +57,17 @@ static cuzk_status take(cuzk_submit_request *out, const cuzk_wire_field *field, 
     return CUZK_OK;
 }
 
-static cuzk_status read_fields(cuzk_submit_request *out, const void *payload, size_t n_bytes,
-                               cuzk_error *err)
-{
-    cuzk_wire wire = {payload, n_bytes, 0};
-    for (;;) {
-        cuzk_wire_field field;
-        bool end;
-        CUZK_TRY(cuzk_wire_next(&wire, &field, &end, err));
-        if (end) {
-            return CUZK_OK;
-        }
-        CUZK_TRY(take(out, &field, err));
-    }
-}
-
 cuzk_status cuzk_submit_request_read(cuzk_submit_request *out, const void *payload, size_t n_bytes,
                                      cuzk_error *err)
 {
     memset(out, 0, sizeof *out);
-    cuzk_status status = read_fields(out, payload, n_bytes, err);
+    cuzk_status status = cuzk_wire_each(payload, n_bytes, take, out, err);
     if (status == CUZK_OK && out->n_vanilla_proofs > 0) {
         out->vanilla_proofs = calloc(out->n_vanilla_proofs, sizeof *out->vanilla_proofs);
         out->n_vanilla_proofs = 0;
         status = out->vanilla_proofs == NULL
                      ? CUZK_FAIL(err, CUZK_E_MEMORY, "reading a request: out of memory")
-                     : read_fields(out, payload, n_bytes, err);
+                     : cuzk_wire_each(payload, n_bytes, take, out, err);
     }
     if (status != CUZK_OK) {
         cuzk_submit_request_clear(out);

@@ -54,7 +54,7 @@ cuzk_status cuzk_wire_next(cuzk_wire *w, cuzk_wire_field *out, bool *end, cuzk_e
     if (*end) {
         return CUZK_OK;
     }
-    uint64_t tag;
+    uint64_t tag = 0;
     CUZK_TRY(read_varint(w, &tag, err));
     CUZK_FAIL_IF(tag >> TYPE_BITS == 0 || tag >> TYPE_BITS > NUMBER_MAX, err, CUZK_E_FORMAT,
                  "byte %zu: %llu is no field number", out->offset,
@@ -73,6 +73,23 @@ cuzk_status cuzk_wire_next(cuzk_wire *w, cuzk_wire_field *out, bool *end, cuzk_e
     }
     return CUZK_FAIL(err, CUZK_E_FORMAT, "field %u at byte %zu: wire type %d is not known",
                      out->number, out->offset, (int)out->type);
+}
+
+cuzk_status cuzk_wire_each(const void *message, size_t n_bytes,
+                           cuzk_status (*take)(void *user, const cuzk_wire_field *field,
+                                               cuzk_error *err),
+                           void *user, cuzk_error *err)
+{
+    cuzk_wire wire = {message, n_bytes, 0};
+    for (;;) {
+        cuzk_wire_field field;
+        bool end;
+        CUZK_TRY(cuzk_wire_next(&wire, &field, &end, err));
+        if (end) {
+            return CUZK_OK;
+        }
+        CUZK_TRY(take(user, &field, err));
+    }
 }
 
 cuzk_status cuzk_wire_expect(const cuzk_wire_field *field, cuzk_wire_type type, const char *name,

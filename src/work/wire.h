@@ -40,6 +40,12 @@ typedef struct {
 cuzk_status cuzk_wire_next(cuzk_wire *wire, cuzk_wire_field *out, bool *end,
                            cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Call take for every field, in order, until it fails. Errors: its; those of cuzk_wire_next. */
+cuzk_status cuzk_wire_each(const void *message, size_t n_bytes,
+                           cuzk_status (*take)(void *user, const cuzk_wire_field *field,
+                                               cuzk_error *err),
+                           void *user, cuzk_error *err) CUZK_WARN_UNUSED;
+
 /** Fail with E_FORMAT unless the field, called `name`, has this type. */
 cuzk_status cuzk_wire_expect(const cuzk_wire_field *field, cuzk_wire_type type, const char *name,
                              cuzk_error *err) CUZK_WARN_UNUSED;

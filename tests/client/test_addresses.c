@@ -91,7 +91,7 @@ static void test_options(void **state)
         {{.address = "h:1", .tls_ca = "/nowhere"}, CUZK_E_FILE, "reading certificates"},
         {{.address = "h:1", .tls_ca = "/"}, CUZK_E_FILE, "reading certificates"},
         {{.address = "h:1", .tls_ca = "/dev/null"}, CUZK_E_FORMAT, "it is not PEM"},
-        {{.address = "h:1", .tls_ca = "/dev/zero"}, CUZK_E_FILE, "more than 1 MiB"},
+        {{.address = "h:1", .tls_ca = "/dev/zero"}, CUZK_E_FILE, "larger than 1 MiB"},
         {{.address = "h:1", .token_file = "/nowhere"}, CUZK_E_FILE, "reading the token"},
         {{.address = "h:1", .token_file = "/dev/null"}, CUZK_E_FORMAT, "first line is empty"},
     };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The configuration: every bound and unit of the table, sources and their order, what is wrong with
  * a file told line by line, the reference daemon's file, and the texts made from the table. */
+#include "base/read_file.h"
 #include "server/address.h"
 #include "server/config.h"
 
@@ -604,7 +605,7 @@ static void test_files(void **state)
     sources.path = "/dev/zero";
     err = (cuzk_error){0};
     assert_int_equal(cuzk_config_load(&config, &report, &sources, &err), CUZK_E_FILE);
-    holds(err.text, "larger than 1MiB");
+    holds(err.text, "larger than 1 MiB");
     char path[] = "/tmp/cuzk-config-XXXXXX";
     int fd = mkstemp(path);
     FILE *f = fdopen(fd, "w");
@@ -616,12 +617,12 @@ static void test_files(void **state)
     assert_int_equal(config->rpc_threads, 7);
     assert_string_equal(config->path, path);
     cuzk_config_destroy(config);
-    for (size_t i = 0; i <= CUZK_CONFIG_FILE_MAX; i++) {
+    for (size_t i = 0; i <= CUZK_SMALL_FILE_MAX; i++) {
         fputc('\n', f);
     }
     fclose(f);
     assert_int_equal(cuzk_config_load(&config, &report, &sources, &err), CUZK_E_FILE);
-    holds(err.text, "larger than 1MiB");
+    holds(err.text, "larger than 1 MiB");
     remove(path);
 }
 
