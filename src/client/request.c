@@ -86,8 +86,8 @@ static cuzk_status match_sector(cuzk_filecoin_request *r, const ProtobufCBinaryD
     }
     CUZK_FAIL_IF(
         number != r->sector_ids[i] || memcmp(comm_r, r->comm_r[i].b, 32) != 0, err, CUZK_E_MISMATCH,
-        "vanilla proof %zu is of sector %" PRIu64 ", the request lists sector %" PRIu64 " %s there",
-        i, number, r->sector_ids[i], number == r->sector_ids[i] ? "with another comm_r" : "");
+        "vanilla proof %zu is of sector %" PRIu64 ", the request lists sector %" PRIu64 "%s there",
+        i, number, r->sector_ids[i], number == r->sector_ids[i] ? " with another comm_r" : "");
     return CUZK_OK;
 }
 
