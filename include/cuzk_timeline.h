@@ -43,6 +43,32 @@ CUZK_API cuzk_status cuzk_timeline_report(char **text, size_t *n_bytes, const ch
                                           const cuzk_timeline_options *options,
                                           cuzk_error *err) CUZK_WARN_UNUSED;
 
+/* A machine to simulate; 0: as it was recorded, or no limit. */
+typedef struct {
+    size_t struct_bytes;
+    unsigned n_devices, n_workers;                /* workers of each device */
+    unsigned n_witness, n_finishers, n_verifiers; /* threads */
+    unsigned n_cores;                             /* that the host's stages share */
+    unsigned n_copies; /* copies that go on at full speed at once, over all devices */
+    bool is_backlog;   /* all jobs are there at the beginning */
+    bool as_json;
+} cuzk_timeline_machine;
+
+#define CUZK_TIMELINE_MACHINE_INIT                                                                 \
+    {                                                                                              \
+        sizeof(cuzk_timeline_machine), 0, 0, 0, 0, 0, 0, 0, false, false                           \
+    }
+
+/** Read a recording and run its jobs through a model of the pipeline: on the machine as given, and
+ *  with each of its stages in no time, other workers, another lane, twice the devices.
+ *
+ *  text: returned, n_bytes and a NUL; free with cuzk_free. machine: NULL for the recorded one.
+ * Errors: as cuzk_timeline_report; E_FORMAT (no job of it is whole); E_ARGUMENT (more than 64
+ * devices). Thread-safe. */
+CUZK_API cuzk_status cuzk_timeline_simulate(char **text, size_t *n_bytes, const char *path,
+                                            const cuzk_timeline_machine *machine,
+                                            cuzk_error *err) CUZK_WARN_UNUSED;
+
 #ifdef __cplusplus
 }
 #endif

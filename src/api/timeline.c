@@ -5,11 +5,28 @@
 #include "api/api.h"
 #include "timeline/chrome.h"
 #include "timeline/report.h"
+#include "timeline/what_if.h"
 
 #include <stdlib.h>
 
 /* The most bytes of a recording: its spans and their analysis then fit in some 24 GiB. */
 static const uint64_t bytes_max = UINT64_C(4) << 30;
+
+/* The end of a call: the text is the caller's, from malloc as cuzk_free wants it. */
+static cuzk_status give(char **text, size_t *n_bytes, cuzk_text *out, cuzk_status status,
+                        cuzk_error *err)
+{
+    if (status == CUZK_OK) {
+        status = cuzk_text_check(out, err);
+    }
+    if (status != CUZK_OK) {
+        cuzk_text_clear(out);
+        return status;
+    }
+    *text = out->data;
+    *n_bytes = out->size;
+    return CUZK_OK;
+}
 
 static cuzk_status analyse(cuzk_text *text, const cuzk_recording *recording, bool as_json,
                            const cuzk_timeline_options *o, cuzk_error *err)
@@ -84,14 +101,53 @@ cuzk_status cuzk_timeline_report(char **text, size_t *n_bytes, const char *path,
         CUZK_API_NOT_NULL(err, path);
         status = report(&out, path, format, &o, err);
     }
+    return give(text, n_bytes, &out, status, err);
+}
+
+static void set(unsigned *of_machine, unsigned given, bool *is_changed)
+{
+    *is_changed = *is_changed || (given != 0 && given != *of_machine);
+    *of_machine = given != 0 ? given : *of_machine;
+}
+
+static cuzk_status simulate(cuzk_text *out, const char *path, const cuzk_timeline_machine *m,
+                            cuzk_error *err)
+{
+    cuzk_recording recording;
+    CUZK_TRY(cuzk_recording_open(&recording, path, bytes_max, err));
+    cuzk_what_if what = {.recording = &recording, .as_json = m->as_json};
+    cuzk_status status = cuzk_what_if_machine(&what.machine, &recording, err);
     if (status == CUZK_OK) {
-        status = cuzk_text_check(&out, err);
+        unsigned ahead = what.machine.n_workers;
+        set(&what.machine.n_devices, m->n_devices, &what.is_changed);
+        set(&what.machine.n_workers, m->n_workers, &what.is_changed);
+        set(&what.machine.n_witness, m->n_witness, &what.is_changed);
+        set(&what.machine.n_finishers, m->n_finishers, &what.is_changed);
+        set(&what.machine.n_verifiers, m->n_verifiers, &what.is_changed);
+        set(&ahead, what.machine.n_workers, &what.is_changed);
+        what.machine.witness_ahead = ahead;
+        what.machine.cores = m->n_cores;
+        what.machine.copies = m->n_copies;
+        what.machine.is_backlog = m->is_backlog;
+        what.is_changed = what.is_changed || m->n_cores != 0 || m->n_copies != 0 || m->is_backlog;
+        status = cuzk_what_if_put(out, &what, err);
     }
-    if (status != CUZK_OK) {
-        cuzk_text_clear(&out);
-        return status;
-    }
-    *text = out.data; /* from malloc, as cuzk_free wants it */
-    *n_bytes = out.size;
-    return CUZK_OK;
+    cuzk_recording_clear(&recording);
+    return status;
+}
+
+cuzk_status cuzk_timeline_simulate(char **text, size_t *n_bytes, const char *path,
+                                   const cuzk_timeline_machine *machine, cuzk_error *err)
+{
+    cuzk_error_clear(err);
+    CUZK_API_NOT_NULL(err, text);
+    CUZK_API_NOT_NULL(err, n_bytes);
+    CUZK_API_NOT_NULL(err, path);
+    *text = NULL;
+    *n_bytes = 0;
+    cuzk_timeline_machine m = CUZK_TIMELINE_MACHINE_INIT;
+    CUZK_TRY(cuzk_api_options(&m, sizeof m, machine, "cuzk_timeline_machine", err));
+    cuzk_text out = {0};
+    cuzk_status status = simulate(&out, path, &m, err);
+    return give(text, n_bytes, &out, status, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* cuzk timeline: what a recording says. */
+/* cuzk timeline, cuzk simulate: what a recording says. */
 #include "cli/cli.h"
 
 #include "cuzk_timeline.h"
@@ -87,6 +87,38 @@ int cuzk_cli_timeline(cuzk_cli_args *args)
         return cuzk_cli_fail(args);
     }
     fwrite(text, 1, n_bytes, stdout); /* cuzk_cli_close_stdout sees what went wrong */
+    cuzk_free(text);
+    return CUZK_EXIT_OK;
+}
+
+int cuzk_cli_simulate(cuzk_cli_args *args)
+{
+    cuzk_timeline_machine machine = CUZK_TIMELINE_MACHINE_INIT;
+    const struct {
+        const char *option;
+        unsigned *number;
+    } numbers[] = {
+        {"--devices", &machine.n_devices},         {"--workers", &machine.n_workers},
+        {"--witness-threads", &machine.n_witness}, {"--finishers", &machine.n_finishers},
+        {"--verifiers", &machine.n_verifiers},     {"--cores", &machine.n_cores},
+        {"--copies", &machine.n_copies},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const char *text = cuzk_cli_value(args, numbers[i].option);
+        if (text != NULL &&
+            !cuzk_cli_number(args, numbers[i].number, numbers[i].option, text, 1, 10000)) {
+            return CUZK_EXIT_USAGE;
+        }
+    }
+    machine.is_backlog = cuzk_cli_value(args, "--backlog") != NULL;
+    machine.as_json = args->json;
+    char *text;
+    size_t n_bytes;
+    if (cuzk_timeline_simulate(&text, &n_bytes, args->positional[0], &machine, &args->err) !=
+        CUZK_OK) {
+        return cuzk_cli_fail(args);
+    }
+    fwrite(text, 1, n_bytes, stdout);
     cuzk_free(text);
     return CUZK_EXIT_OK;
 }

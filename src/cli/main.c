@@ -95,6 +95,18 @@ static const cuzk_cli_option timeline_options[] = {
     OPTION_END,
 };
 
+static const cuzk_cli_option simulate_options[] = {
+    {"--devices", NULL, "N", "how many"},
+    {"--workers", NULL, "N", "of each device"},
+    {"--witness-threads", NULL, "N", "threads that make witnesses"},
+    {"--finishers", NULL, "N", "threads that finish proofs"},
+    {"--verifiers", NULL, "N", "threads that verify proofs"},
+    {"--cores", NULL, "N", "that the host's stages share (default: no limit)"},
+    {"--copies", NULL, "N", "copies at full speed at once, over all devices (default: no limit)"},
+    {"--backlog", NULL, NULL, "all jobs are there at the beginning"},
+    OPTION_END,
+};
+
 static const cuzk_cli_option params_options[] = {
     {"--folder", NULL, "DIR", "default: FIL_PROOFS_PARAMETER_CACHE, else /var/tmp/filecoin-..."},
     {"--manifest", NULL, "FILE", "a parameters.json instead of the built-in list"},
@@ -204,6 +216,11 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      "RECORDING: from serve --record, packed by gzip or not. What the names mean: "
      "docs/timeline.md.",
      0, 1, timeline_options, cuzk_cli_timeline, NULL, NULL},
+    {"simulate", "RECORDING", "a recording's jobs on another machine: what if?",
+     "Runs them through a model of the pipeline, with each stage as long as it was recorded, on "
+     "the\n"
+     "machine as it was or as the options say; docs/timeline.md tells what the model leaves out.",
+     1, 1, simulate_options, cuzk_cli_simulate, NULL, NULL},
     OF_SERVER("serve", "", "the proving daemon: gRPC service, journal, status and metrics"),
     OF_SERVER("config", "check [FILE] | print | explain [KEY]", "the daemon's configuration"),
     OF_SERVER("submit", "KIND FILE...",

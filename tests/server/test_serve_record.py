@@ -64,6 +64,28 @@ def test_what_is_recorded(cuzk):
     assert half["end_ns"] - half["begin_ns"] <= (end - begin) // 2 + 2
 
 
+def test_simulated(cuzk):
+    """The model comes to the recorded time, and a second device halves a backlog's."""
+    d = Daemon(cuzk, test=True, name="simulated", config={"recording.path": "rec", "gpus.gpu_workers_per_device": 1})
+    with d:
+        calls = [d.c.start("Prove", submit=d.null("units=4 prove_us=20000 n=%d" % i)) for i in range(8)]
+        assert [c.result().result.status for c in calls] == [COMPLETED] * 8
+    path = d.folder + "/rec"
+    j = cuzk.ok("simulate", path, "--json").json()
+    v = {x["variant"]: x for x in j["variants"]}
+    assert j["jobs"] == 8 and j["units"] == 32 and j["devices"] == j["workers"] == 1
+    assert abs(v["as it is"]["end_ns"] - j["recorded_ns"]) < 0.05 * j["recorded_ns"], j
+    assert v["witnesses in no time"]["end_ns"] <= v["as it is"]["end_ns"]
+    two = cuzk.ok("simulate", path, "--json", "--devices", "2", "--backlog").json()["variants"][0]["end_ns"]
+    one = cuzk.ok("simulate", path, "--json", "--backlog").json()["variants"][0]["end_ns"]
+    assert 0.45 * one < two < 0.6 * one, (one, two)
+    text = cuzk.ok("simulate", path).out
+    assert "against the recording" in text and "as it is" in text, text
+    cuzk.fails(2, "64", "simulate", path, "--devices", "65")
+    cuzk.fails(2, "--cores", "simulate", path, "--cores", "0")
+    cuzk.fails(1, "no job that ended", "simulate", cuzk.write("empty.rec", harness.read(path)[:400]))
+
+
 def test_a_killed_daemon_leaves_a_recording(cuzk):
     """Readable at any moment, also cut anywhere; the next daemon begins a new file and keeps the old one."""
     d = Daemon(cuzk, test=True, name="killed", config={"recording.path": "rec"})

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Time goes from one end of a piece of work to the next. Work of the host shares the cores and
+ * copies share the bus, equally: what is left of each piece shrinks at the rate that its class has
+ * now. */
+#include "timeline/simulate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum { HOST, COPY, DEVICE, CLASSES } work_class;
+
+typedef enum { AT_WITNESS, AT_BEFORE, AT_COPY, AT_LANE, AT_AFTER, AT_FINISH, AT_VERIFY } place;
+
+typedef struct {
+    size_t unit;
+    place at;
+    unsigned device;
+    double left; /* ns of work */
+} task;
+
+/* Units by their place in the order; the least is first. */
+typedef struct {
+    uint64_t *ranks;
+    size_t n;
+} heap;
+
+typedef struct {
+    heap wait;       /* units whose worker waits for the lane */
+    unsigned n_busy; /* workers inside prove.start */
+    bool is_held;    /* the lane */
+} device;
+
+typedef struct {
+    const cuzk_sim_load *load;
+    const cuzk_sim_machine *m;
+    cuzk_sim_result *out;
+    uint64_t *unit_of, *rank_of; /* order */
+    double *since;               /* when a unit began to wait for the lane */
+    unsigned *on;                /* its device */
+    heap queued, ready, to_finish, to_verify;
+    device *devices;
+    task *tasks;
+    size_t n_tasks;
+    unsigned n_class[CLASSES];
+    unsigned n_witness, n_finish, n_verify; /* threads that work */
+    size_t n_ahead;                         /* units with a witness, or one in the making */
+    size_t next_job;
+    uint64_t bytes;
+    double now;
+} sim;
+
+static void push(heap *h, uint64_t rank)
+{
+    size_t i = h->n++;
+    while (i > 0 && h->ranks[(i - 1) / 2] > rank) {
+        h->ranks[i] = h->ranks[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    h->ranks[i] = rank;
+}
+
+static uint64_t pop(heap *h)
+{
+    uint64_t first = h->ranks[0];
+    uint64_t last = h->ranks[--h->n];
+    size_t i = 0;
+    for (size_t child = 1; child < h->n; child = 2 * i + 1) {
+        child += child + 1 < h->n && h->ranks[child + 1] < h->ranks[child];
+        if (h->ranks[child] >= last) {
+            break;
+        }
+        h->ranks[i] = h->ranks[child];
+        i = child;
+    }
+    h->ranks[i] = last;
+    return first;
+}
+
+static work_class class_of(place at)
+{
+    return at == AT_COPY ? COPY : at == AT_LANE ? DEVICE : HOST;
+}
+
+static uint64_t length_of(const cuzk_sim_unit *u, place at)
+{
+    switch (at) {
+    case AT_WITNESS:
+        return u->witness;
+    case AT_BEFORE:
+        return u->before;
+    case AT_COPY:
+        return u->copy;
+    case AT_LANE:
+        return u->lane;
+    case AT_AFTER:
+        return u->after;
+    case AT_FINISH:
+        return u->finish;
+    case AT_VERIFY:
+        break;
+    }
+    return u->verify;
+}
+
+static void begin(sim *s, size_t unit, place at)
+{
+    s->tasks[s->n_tasks++] =
+        (task){unit, at, s->on[unit], (double)length_of(&s->load->units[unit], at)};
+    s->n_class[class_of(at)]++;
+}
+
+/* ---- hand-overs ------------------------------------------------------------------------------ */
+
+static void arrive(sim *s)
+{
+    const cuzk_sim_load *load = s->load;
+    while (s->next_job < load->n_jobs &&
+           (s->m->is_backlog || (double)load->jobs[s->next_job].arrival_ns <= s->now)) {
+        const cuzk_sim_job *job = &load->jobs[s->next_job++];
+        for (size_t u = job->first_unit; u < job->first_unit + job->n_units; u++) {
+            push(&s->queued, s->rank_of[u]);
+        }
+    }
+}
+
+static bool may_make_witness(const sim *s)
+{
+    if (s->queued.n == 0 || s->n_witness == s->m->n_witness) {
+        return false;
+    }
+    size_t unit = s->unit_of[s->queued.ranks[0]];
+    const cuzk_sim_unit *u = &s->load->units[unit];
+    if (s->m->budget_bytes != 0 && s->bytes + u->bytes > s->m->budget_bytes) {
+        return false;
+    }
+    size_t limit = (size_t)s->m->witness_ahead * s->m->n_devices;
+    for (unsigned d = 0; d < s->m->n_devices; d++) {
+        limit += s->m->n_workers - s->devices[d].n_busy;
+    }
+    return s->n_ahead < limit || s->load->jobs[u->job].priority >= 4;
+}
+
+static void make_witnesses(sim *s)
+{
+    while (may_make_witness(s)) {
+        size_t unit = s->unit_of[pop(&s->queued)];
+        s->bytes += s->load->units[unit].bytes;
+        s->out->peak_bytes = s->bytes > s->out->peak_bytes ? s->bytes : s->out->peak_bytes;
+        s->n_witness++;
+        s->n_ahead++;
+        begin(s, unit, AT_WITNESS);
+    }
+}
+
+static void want_lane(sim *s, size_t unit)
+{
+    s->since[unit] = s->now;
+    push(&s->devices[s->on[unit]].wait, s->rank_of[unit]);
+}
+
+/* The device with the fewest busy workers takes the next unit. */
+static void take_units(sim *s)
+{
+    while (s->ready.n > 0) {
+        unsigned best = 0;
+        for (unsigned d = 1; d < s->m->n_devices; d++) {
+            best = s->devices[d].n_busy < s->devices[best].n_busy ? d : best;
+        }
+        if (s->devices[best].n_busy == s->m->n_workers) {
+            return;
+        }
+        size_t unit = s->unit_of[pop(&s->ready)];
+        s->devices[best].n_busy++;
+        s->on[unit] = best;
+        s->n_ahead--;
+        if (s->m->coarse_lane) {
+            want_lane(s, unit);
+        } else {
+            begin(s, unit, AT_BEFORE);
+        }
+    }
+}
+
+static void give_lanes(sim *s)
+{
+    for (unsigned d = 0; d < s->m->n_devices; d++) {
+        device *dev = &s->devices[d];
+        if (dev->is_held || dev->wait.n == 0) {
+            continue;
+        }
+        size_t unit = s->unit_of[pop(&dev->wait)];
+        dev->is_held = true;
+        s->out->lane_wait_ns += (uint64_t)(s->now - s->since[unit]);
+        begin(s, unit, s->m->coarse_lane ? AT_BEFORE : AT_LANE);
+    }
+}
+
+static void finish_and_verify(sim *s)
+{
+    for (; s->to_finish.n > 0 && s->n_finish < s->m->n_finishers; s->n_finish++) {
+        begin(s, s->unit_of[pop(&s->to_finish)], AT_FINISH);
+    }
+    for (; s->to_verify.n > 0 && s->n_verify < s->m->n_verifiers; s->n_verify++) {
+        begin(s, s->unit_of[pop(&s->to_verify)], AT_VERIFY);
+    }
+}
+
+static void hand_over(sim *s)
+{
+    arrive(s);
+    take_units(s);
+    make_witnesses(s);
+    give_lanes(s);
+    finish_and_verify(s);
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+static void end(sim *s, const task *t)
+{
+    const cuzk_sim_unit *u = &s->load->units[t->unit];
+    device *dev = &s->devices[t->device];
+    s->n_class[class_of(t->at)]--;
+    switch (t->at) {
+    case AT_WITNESS:
+        s->n_witness--;
+        push(&s->ready, s->rank_of[t->unit]);
+        break;
+    case AT_BEFORE:
+        begin(s, t->unit, AT_COPY);
+        break;
+    case AT_COPY:
+        if (s->m->coarse_lane) {
+            begin(s, t->unit, AT_LANE);
+        } else {
+            want_lane(s, t->unit);
+        }
+        break;
+    case AT_LANE:
+        s->out->kernel_ns[t->device] += u->kernel;
+        s->out->lane_ns[t->device] += u->lane;
+        dev->is_held = s->m->coarse_lane;
+        begin(s, t->unit, AT_AFTER);
+        break;
+    case AT_AFTER:
+        dev->is_held = dev->is_held && !s->m->coarse_lane;
+        dev->n_busy--;
+        push(&s->to_finish, s->rank_of[t->unit]);
+        break;
+    case AT_FINISH:
+        s->n_finish--;
+        push(&s->to_verify, s->rank_of[t->unit]);
+        break;
+    case AT_VERIFY:
+        s->n_verify--;
+        s->bytes -= u->bytes;
+        s->out->unit_ends[t->unit] = (uint64_t)(s->now + 0.5);
+        s->out->end_ns = s->out->unit_ends[t->unit];
+        break;
+    }
+}
+
+static double rate_of(const sim *s, work_class c)
+{
+    double most = c == HOST ? s->m->cores : c == COPY ? s->m->copies : 0;
+    return most <= 0 || s->n_class[c] <= most ? 1 : most / s->n_class[c];
+}
+
+static double seconds_busy(const sim *s, double ns)
+{
+    unsigned busy = 0;
+    for (unsigned d = 0; d < s->m->n_devices; d++) {
+        busy += s->devices[d].n_busy;
+    }
+    return busy * ns;
+}
+
+/* On to the next end of a piece of work, or the next arrival; false: there is nothing left. */
+static bool step(sim *s, double busy[4])
+{
+    double rates[CLASSES] = {rate_of(s, HOST), rate_of(s, COPY), 1};
+    double ns = INFINITY;
+    for (size_t i = 0; i < s->n_tasks; i++) {
+        double left = s->tasks[i].left / rates[class_of(s->tasks[i].at)];
+        ns = left < ns ? left : ns;
+    }
+    bool has_next = s->next_job < s->load->n_jobs && !s->m->is_backlog;
+    double arrival = has_next ? (double)s->load->jobs[s->next_job].arrival_ns - s->now : INFINITY;
+    ns = arrival < ns ? arrival : ns;
+    if (isinf(ns)) {
+        return false;
+    }
+    busy[0] += seconds_busy(s, ns);
+    busy[1] += s->n_witness * ns;
+    busy[2] += s->n_finish * ns;
+    busy[3] += s->n_verify * ns;
+    s->now += ns;
+    size_t n = s->n_tasks;
+    s->n_tasks = 0; /* what goes on is kept in front; what begins is put behind it */
+    task *ended = s->tasks + s->load->n_units + 1; /* the array's second half */
+    size_t n_ended = 0;
+    for (size_t i = 0; i < n; i++) {
+        task t = s->tasks[i];
+        t.left -= ns * rates[class_of(t.at)];
+        /* rounding: a millionth of a nanosecond is nothing */
+        if (t.left <= 1e-6) {
+            ended[n_ended++] = t;
+        } else {
+            s->tasks[s->n_tasks++] = t;
+        }
+    }
+    for (size_t i = 0; i < n_ended; i++) {
+        end(s, &ended[i]);
+    }
+    return true;
+}
+
+/* ---- order and memory ------------------------------------------------------------------------ */
+
+/* Units by priority, then job, then partition. */
+static void set_order(sim *s)
+{
+    size_t rank = 0;
+    for (unsigned priority = 8; priority-- > 0;) {
+        for (size_t j = 0; j < s->load->n_jobs; j++) {
+            const cuzk_sim_job *job = &s->load->jobs[j];
+            unsigned p = job->priority < 8 ? job->priority : 7;
+            for (size_t u = 0; p == priority && u < job->n_units; u++) {
+                s->unit_of[rank] = job->first_unit + u;
+                s->rank_of[job->first_unit + u] = rank;
+                rank++;
+            }
+        }
+    }
+}
+
+static cuzk_status check(const cuzk_sim_load *load, const cuzk_sim_machine *m, cuzk_error *err)
+{
+    CUZK_FAIL_IF(m->n_devices == 0 || m->n_devices > CUZK_SIM_DEVICES || m->n_workers == 0 ||
+                     m->n_witness == 0 || m->n_finishers == 0 || m->n_verifiers == 0,
+                 err, CUZK_E_ARGUMENT,
+                 "simulating: %u devices (1 to %d), %u workers, %u witness, %u finishing and %u "
+                 "verifying threads: each at least 1",
+                 m->n_devices, CUZK_SIM_DEVICES, m->n_workers, m->n_witness, m->n_finishers,
+                 m->n_verifiers);
+    for (size_t u = 0; u < load->n_units; u++) {
+        CUZK_FAIL_IF(m->budget_bytes != 0 && load->units[u].bytes > m->budget_bytes, err,
+                     CUZK_E_ARGUMENT,
+                     "simulating: a partition needs %" PRIu64 " bytes, the budget is %" PRIu64,
+                     load->units[u].bytes, m->budget_bytes);
+    }
+    return CUZK_OK;
+}
+
+static bool allocate(sim *s)
+{
+    size_t n = s->load->n_units + 1;
+    heap *heaps[] = {&s->queued, &s->ready, &s->to_finish, &s->to_verify};
+    bool has = true;
+    for (size_t i = 0; i < sizeof heaps / sizeof *heaps; i++) {
+        heaps[i]->ranks = malloc(n * sizeof *heaps[i]->ranks);
+        has = has && heaps[i]->ranks != NULL;
+    }
+    s->devices = calloc(s->m->n_devices, sizeof *s->devices);
+    for (unsigned d = 0; s->devices != NULL && d < s->m->n_devices; d++) {
+        s->devices[d].wait.ranks = malloc((s->m->n_workers + 1) * sizeof(uint64_t));
+        has = has && s->devices[d].wait.ranks != NULL;
+    }
+    s->unit_of = malloc(n * sizeof *s->unit_of);
+    s->rank_of = malloc(n * sizeof *s->rank_of);
+    s->since = calloc(n, sizeof *s->since);
+    s->on = calloc(n, sizeof *s->on);
+    s->tasks = malloc(2 * n * sizeof *s->tasks);
+    s->out->unit_ends = calloc(n, sizeof *s->out->unit_ends);
+    return has && s->devices != NULL && s->unit_of != NULL && s->rank_of != NULL &&
+           s->since != NULL && s->on != NULL && s->tasks != NULL && s->out->unit_ends != NULL;
+}
+
+static void release(sim *s)
+{
+    for (unsigned d = 0; s->devices != NULL && d < s->m->n_devices; d++) {
+        free(s->devices[d].wait.ranks);
+    }
+    free(s->devices);
+    free(s->queued.ranks);
+    free(s->ready.ranks);
+    free(s->to_finish.ranks);
+    free(s->to_verify.ranks);
+    free(s->unit_of);
+    free(s->rank_of);
+    free(s->since);
+    free(s->on);
+    free(s->tasks);
+}
+
+cuzk_status cuzk_simulate(cuzk_sim_result *result, const cuzk_sim_load *load,
+                          const cuzk_sim_machine *machine, cuzk_error *err)
+{
+    memset(result, 0, sizeof *result);
+    CUZK_TRY(check(load, machine, err));
+    sim s = {.load = load, .m = machine, .out = result};
+    if (!allocate(&s)) {
+        release(&s);
+        cuzk_sim_result_clear(result);
+        return CUZK_FAIL(err, CUZK_E_MEMORY, "simulating %zu partitions: out of memory",
+                         load->n_units);
+    }
+    set_order(&s);
+    double busy[4] = {0};
+    do {
+        hand_over(&s);
+    } while (step(&s, busy));
+    result->worker_ns = (uint64_t)(busy[0] + 0.5);
+    result->witness_ns = (uint64_t)(busy[1] + 0.5);
+    result->finish_ns = (uint64_t)(busy[2] + 0.5);
+    result->verify_ns = (uint64_t)(busy[3] + 0.5);
+    release(&s);
+    return CUZK_OK;
+}
+
+void cuzk_sim_result_clear(cuzk_sim_result *result)
+{
+    free(result->unit_ends);
+    memset(result, 0, sizeof *result);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* A recording on other machines: what `cuzk simulate` tells. */
+#ifndef CUZK_TIMELINE_WHAT_IF_H
+#define CUZK_TIMELINE_WHAT_IF_H
+
+#include "base/text.h"
+#include "timeline/simulate.h"
+
+/** The machine that a recording was made on, as far as it shows: devices and workers as they are
+ *  named in it, of each other stage as many threads as were ever at work at once, witnesses ahead
+ * as many as workers. Errors: E_MEMORY. */
+cuzk_status cuzk_what_if_machine(cuzk_sim_machine *out, const cuzk_recording *recording,
+                                 cuzk_error *err) CUZK_WARN_UNUSED;
+
+typedef struct {
+    const cuzk_recording *recording;
+    cuzk_sim_machine machine; /* to simulate */
+    bool is_changed;          /* it is not the recorded one: the comparison with it is left out */
+    bool as_json;
+} cuzk_what_if;
+
+/** Append what the machine makes of the recording's jobs, how far the simulated time is from the
+ *  recorded one, and what would change with a stage that took no time, a worker or a device more or
+ *  fewer, a coarse lane. Errors: E_FORMAT (no job is whole), E_ARGUMENT, E_MEMORY.
+ */
+cuzk_status cuzk_what_if_put(cuzk_text *text, const cuzk_what_if *what,
+                             cuzk_error *err) CUZK_WARN_UNUSED;
+
+#endif
