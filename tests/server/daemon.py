@@ -19,6 +19,8 @@ import grpc
 
 NIGHTLY = bool(os.environ.get("CUZK_NIGHTLY"))
 NULL = 6  # proof_kind of the empty work
+SOON = 60 * SLOW  # more than anything takes on a busy machine, less than what must not be waited for: FOREVER
+FOREVER_US = 3600000000  # an hour
 MiB = 1 << 20
 UNKNOWN, COMPLETED, FAILED, CANCELLED, TIMEOUT = range(5)  # AwaitProofResponse.Status
 
@@ -52,7 +54,7 @@ def null_proof(payload, units=1):
                     for i in range(6))
 
 
-def wait_until(what, condition, limit=20):
+def wait_until(what, condition, limit=120):
     """Wait until condition() is true and return it; fails after `limit` seconds."""
     deadline = time.monotonic() + limit * SLOW
     while True:
@@ -83,7 +85,7 @@ class Client:
                     "/cuzk.v1.%s/%s" % (service, m.name), request_serializer=lambda x: x if isinstance(x, bytes)
                     else x.SerializeToString(), response_deserializer=answer.FromString)
 
-    def start(self, method, message=None, timeout=60, **fields):
+    def start(self, method, message=None, timeout=300, **fields):
         """A call as a future. It is cancelled when nobody holds it any more."""
         kind, call = self.calls[method]
         if message is None:
@@ -91,7 +93,7 @@ class Client:
         return call.future(message, timeout=None if timeout is None else timeout * SLOW, metadata=self.metadata,
                            wait_for_ready=False)
 
-    def __call__(self, method, message=None, timeout=60, **fields):
+    def __call__(self, method, message=None, timeout=300, **fields):
         return self.start(method, message, timeout, **fields).result()
 
     def fails(self, code, text, method, message=None, **fields):
@@ -129,7 +131,7 @@ class Daemon:
         self.listen = listen or ["unix://" + self.socket]
         self.config = {
             "daemon.listen": self.listen, "daemon.status_listen": "127.0.0.1:%d" % self.http_port if http else "",
-            "daemon.drain_time": "20s", "srs.param_cache": params_folder(cuzk), "srs.circuit_cache": params_folder(cuzk),
+            "daemon.drain_time": "5m", "srs.param_cache": params_folder(cuzk), "srs.circuit_cache": params_folder(cuzk),
             "srs.allow_test_keys": True, "circom.folder": self.folder + "/circom", "memory.total_budget": "4GiB",
             "journal.path": self.folder + "/journal.db", "logging.rate": 0,
         }
@@ -167,12 +169,12 @@ class Daemon:
         self.wait_ready()
         return self
 
-    def wait_ready(self, limit=20):
+    def wait_ready(self, limit=120):
         def is_ready():
             assert self.process.poll() is None, "the daemon ended with %s:\n%s" % (self.process.returncode, self.log())
             try:
                 with Client(self.target()) as c:
-                    return c("GetStatus", timeout=1) is not None
+                    return c("GetStatus", timeout=10) is not None
             except grpc.RpcError:
                 return False
         wait_until("the daemon to serve", is_ready, limit)
@@ -193,14 +195,14 @@ class Daemon:
             self.client()
         return self.clients[0]
 
-    def wait_end(self, limit=20):
+    def wait_end(self, limit=120):
         """Exit code."""
         try:
             return self.process.wait(limit * SLOW)
         except subprocess.TimeoutExpired:
             raise AssertionError("the daemon does not end within %g s:\n%s" % (limit * SLOW, self.log()))
 
-    def stop(self, how=signal.SIGTERM, limit=20):
+    def stop(self, how=signal.SIGTERM, limit=120):
         """Signal it and wait. Exit code."""
         for c in self.clients:
             c.close()
@@ -237,7 +239,7 @@ class Daemon:
     def get(self, path):
         """Code and text of an HTTP answer."""
         try:
-            with urllib.request.urlopen("http://127.0.0.1:%d%s" % (self.http_port, path), timeout=10 * SLOW) as r:
+            with urllib.request.urlopen("http://127.0.0.1:%d%s" % (self.http_port, path), timeout=60 * SLOW) as r:
                 return r.status, r.read().decode()
         except urllib.error.HTTPError as e:
             return e.code, e.read().decode()
@@ -272,6 +274,10 @@ class Daemon:
     def unfinished(self):
         """Jobs inside, as Curio counts them."""
         return sum(q.pending + q.in_progress for q in self.c("GetStatus").queues)
+
+    def open_gate(self, name):
+        """Let pass what waits for a file (test_program.c)."""
+        open(os.path.join(self.folder, name), "w").close()
 
     # ---------------------------------------------------------------- requests
 

@@ -3,7 +3,11 @@
  * kind of proof, proof_kind 6. Its text is SubmitProofRequest.vanilla_proof, and nothing else of
  * the request counts for its result. Takes the keys of section test.
  *
- * With CUZK_TEST_TRACE=FILE it appends a line for each stage that it runs: "STAGE UNIT TEXT". */
+ * With CUZK_TEST_TRACE=FILE it appends a line for each stage that it runs: "STAGE UNIT TEXT".
+ * "gate=NAME[@UNIT]" in a text: this unit and those after it wait in their prove stage until there
+ * is a file NAME in the working folder; circuit null-slow is loaded when there is a file
+ * "null-slow".
+ */
 #include "server/program.h"
 
 #include "cuzk/v1/proving.pb-c.h"
@@ -15,12 +19,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const null_circuit circuits[] = {
     {.name = "null-a", .bytes = 1000000},
     {.name = "null-b", .bytes = 1000000},
-    {.name = "null-slow", .bytes = 1000000, .load_us = 2000000},
+    {.name = "null-slow", .bytes = 1000000},
     {.name = "null-large", .bytes = (uint64_t)1 << 40},
     {.name = "null-missing", .bytes = 1000000, .load_status = CUZK_E_FILE},
 };
@@ -43,19 +48,49 @@ static cuzk_status decode(void *user, cuzk_task **task, cuzk_task_info *info, co
     return status;
 }
 
+/* Wait for a file. E_CANCELLED where the call is. */
+static cuzk_status wait_for(const char *name, const cuzk_work_call *call)
+{
+    while (access(name, F_OK) != 0) {
+        if (call != NULL && call->is_cancelled(call->context)) {
+            return CUZK_E_CANCELLED;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return CUZK_OK;
+}
+
+/* The gate that a text names, if it is before this unit. */
+static cuzk_status pass_gate(const char *text, int unit, const cuzk_work_call *call)
+{
+    char name[64];
+    int first = 0;
+    const char *gate = strstr(text, "gate=");
+    if (gate == NULL || sscanf(gate, "gate=%63[^@ ]@%d", name, &first) < 1 || unit < first) {
+        return CUZK_OK;
+    }
+    return wait_for(name, call);
+}
+
+/* The hook of every stage. */
 static cuzk_status trace(void *user, null_stage stage, const char *text, int unit,
                          const cuzk_work_call *call)
 {
     static const char *const names[NULL_STAGES] = {"decode", "load",   "witness", "prove",
                                                    "lane",   "finish", "verify",  "assemble"};
     (void)user;
-    (void)call;
     char line[4200];
     int n = snprintf(line, sizeof line, "%s %d %.4000s\n", names[stage], unit, text);
     for (int i = 0; i < n - 1; i++) {
         line[i] = line[i] == '\n' ? ' ' : line[i];
     }
-    return write(trace_fd, line, (size_t)n) == n ? CUZK_OK : CUZK_E_FILE;
+    if (write(trace_fd, line, (size_t)n) != n) {
+        return CUZK_E_FILE;
+    }
+    if (stage == NULL_LOAD && strcmp(text, "null-slow") == 0) {
+        return wait_for(text, NULL);
+    }
+    return stage == NULL_PROVE ? pass_gate(text, unit, call) : CUZK_OK;
 }
 
 static cuzk_status add_kinds(cuzk_engine_kind *kinds, cuzk_error *err)

@@ -3,7 +3,7 @@
 BC-nnn: cases of docs/cases.md."""
 import random, threading, time
 import daemon, harness
-from daemon import CANCELLED, COMPLETED, FAILED, TIMEOUT, Client, Daemon, null_proof, wait_until
+from daemon import CANCELLED, COMPLETED, FAILED, FOREVER_US, SOON, TIMEOUT, Client, Daemon, null_proof, wait_until
 import grpc
 
 WINDOW_ID = "wdpost-1000-0-[12 34 56 78 90 123 45 67]"
@@ -22,7 +22,7 @@ def test_every_call(cuzk):
         assert r.status == COMPLETED and r.proof == null_proof(b"units=3", 3) and r.job_id == "one", r
         assert r.error_message == ""
         r = d.prove(d.null("prove_us=30000 witness_us=20000", "two"))
-        assert r.status == COMPLETED and 30 <= r.gpu_compute_ms < 5000 and 20 <= r.synthesis_ms < 5000, r
+        assert r.status == COMPLETED and 30 <= r.gpu_compute_ms < SOON * 1000 and 20 <= r.synthesis_ms < SOON * 1000, r
         assert r.total_ms >= 50, r
         assert d.c("CancelProof", job_id="one").was_running is False
         status = d.c("GetStatus")
@@ -106,16 +106,18 @@ def test_same_id_in_each_state(cuzk):
         def proofs(text):
             return len([1 for stage, _, t in d.trace() if stage == "prove" and t == text])
         # running: attached
-        slow = d.null("prove_us=400000 k=1", "slow")
+        slow = d.null("gate=go k=1", "slow")
         first = d.c.start("Prove", submit=slow)
-        wait_until("it to run", lambda: proofs("prove_us=400000 k=1"))
+        wait_until("it to run", lambda: proofs("gate=go k=1"))
         second = d.c.start("Prove", submit=slow)
+        wait_until("both calls", lambda: d.metrics()["cuzk_rpc_calls"] >= 2)
+        d.open_gate("go")
         a, b = first.result().result, second.result().result
         assert a.status == b.status == COMPLETED and a.job_id == b.job_id == "slow" and a.proof == b.proof, (a, b)
         # done: the stored answer
         assert d.prove(slow).proof == a.proof
         assert d.c("SubmitProof", slow).job_id == "slow"
-        assert proofs("prove_us=400000 k=1") == 1
+        assert proofs("gate=go k=1") == 1
         # another payload: another job, the first stays
         other = d.c("SubmitProof", d.null("k=2", "slow")).job_id
         assert other != "slow" and d.c("AwaitProof", job_id=other).proof == null_proof(b"k=2")
@@ -125,13 +127,13 @@ def test_same_id_in_each_state(cuzk):
             assert d.prove(d.null("fail=prove:E_INTERNAL", "failing")).status == FAILED
             assert proofs("fail=prove:E_INTERNAL") == n
         # cancelled: a new attempt
-        running = d.null("prove_us=3000000", "c")
+        running = d.null("gate=never", "c")
         call = d.c.start("Prove", submit=running)
-        wait_until("it to run", lambda: proofs("prove_us=3000000"))
+        wait_until("it to run", lambda: proofs("gate=never"))
         assert d.c("CancelProof", job_id="c").was_running is True
         assert call.result().result.status == CANCELLED
         call = d.c.start("Prove", submit=running)
-        wait_until("it to run again", lambda: proofs("prove_us=3000000") == 2)
+        wait_until("it to run again", lambda: proofs("gate=never") == 2)
         d.c("CancelProof", job_id="c")
         assert call.result().result.status == CANCELLED
         d.stop()
@@ -139,39 +141,38 @@ def test_same_id_in_each_state(cuzk):
         # after a restart
         assert d.c("AwaitProof", job_id="slow").proof == a.proof
         assert d.prove(slow).proof == a.proof and d.c("AwaitProof", job_id=other).status == COMPLETED
-        assert proofs("prove_us=400000 k=1") == 1
+        assert proofs("gate=go k=1") == 1
 
 
 def test_await(cuzk):
     """BC-105"""
     with Daemon(cuzk, test=True) as d:
-        d.c("SubmitProof", d.null("prove_us=1500000", "long"))
-        begin = time.monotonic()
+        d.c("SubmitProof", d.null("gate=go", "long"))
         awaiters = [d.c.start("AwaitProof", job_id="long") for _ in range(10)]
         for ms in (1, 200):
             at = time.monotonic()
             r = d.c("AwaitProof", job_id="long", timeout_ms=ms)
             waited = time.monotonic() - at
-            assert r.status == TIMEOUT and r.proof == b"" and ms / 1000 <= waited < 1.2 * harness.SLOW, (r, waited)
+            assert r.status == TIMEOUT and r.proof == b"" and ms / 1000 <= waited < SOON, (r, waited)
         # a deadline of the call, shorter than the limit; a call that is dropped
         try:
-            d.c("AwaitProof", timeout=0.05 / harness.SLOW, job_id="long", timeout_ms=60000)
+            d.c("AwaitProof", timeout=0.05 / harness.SLOW, job_id="long", timeout_ms=3600000)
             raise AssertionError("no deadline")
         except grpc.RpcError as e:
             assert is_code(e, "DEADLINE_EXCEEDED"), e
         dropped = d.c.start("AwaitProof", job_id="long")
         time.sleep(0.05)
         dropped.cancel()
+        d.open_gate("go")
         for a in awaiters:
-            assert a.result().status == COMPLETED and a.result().proof == null_proof(b"prove_us=1500000")
-        assert time.monotonic() - begin >= 1.5
+            assert a.result().status == COMPLETED and a.result().proof == null_proof(b"gate=go")
         assert d.c("AwaitProof", job_id="long", timeout_ms=1).status == COMPLETED
 
 
 def test_call_that_ends_leaves_its_job(cuzk):
     """A deadline, a reset stream, a lost connection: the job lives on, the repeated request attaches."""
     with Daemon(cuzk, test=True) as d:
-        texts = ["prove_us=600000 w=%d" % i for i in range(3)]
+        texts = ["gate=go w=%d" % i for i in range(3)]
         # deadline
         try:
             d.c("Prove", submit=d.null(texts[0], "w0"), timeout=0.1 / harness.SLOW)
@@ -187,6 +188,7 @@ def test_call_that_ends_leaves_its_job(cuzk):
             lost = other.start("Prove", submit=d.null(texts[2], "w2"))
             wait_until("it to be there", lambda: any(t == texts[2] for _, _, t in d.trace()))
         assert lost.done() and lost.code() != grpc.StatusCode.OK
+        d.open_gate("go")
         for i, text in enumerate(texts):
             r = d.prove(d.null(text, "w%d" % i))
             assert r.status == COMPLETED and r.job_id == "w%d" % i and r.proof == null_proof(text.encode()), r
@@ -198,17 +200,17 @@ def test_cancel_in_each_state(cuzk):
     with Daemon(cuzk, test=True, config={"synthesis.threads": 1}) as d:
         idle_bytes = d.status()["memory"]["used_bytes"]
         for stage in ("witness", "prove", "lane", "finish", "verify"):
-            text = "%s_us=5000000 units=2" % stage
+            text = "%s_us=%d units=2" % (stage, FOREVER_US)
             begin = time.monotonic()
             call = d.c.start("Prove", submit=d.null(text, "in-" + stage))
             wait_until("the stage", lambda: any(s == stage and t == text for s, _, t in d.trace()))
             assert d.c("CancelProof", job_id="in-" + stage).was_running is True
             r = call.result().result
-            assert r.status == CANCELLED and r.proof == b"" and time.monotonic() - begin < 4 * harness.SLOW, r
+            assert r.status == CANCELLED and r.proof == b"" and time.monotonic() - begin < SOON, r
             assert d.c("CancelProof", job_id="in-" + stage).was_running is False  # a second time
             assert d.c("AwaitProof", job_id="in-" + stage).status == CANCELLED
         # queued behind others; 20 of 40 at random
-        blocker = d.c.start("Prove", submit=d.null("prove_us=700000 units=16", "blocker"))
+        blocker = d.c.start("Prove", submit=d.null("gate=never units=16", "blocker"))
         wait_until("the blocker", lambda: any(s == "prove" and "units=16" in t for s, _, t in d.trace()))
         ids = ["q%d" % i for i in range(40)]
         for id in ids:
@@ -246,29 +248,28 @@ def test_preload(cuzk):
         details = d.c.fails("RESOURCE_EXHAUSTED", "", "PreloadSRS", circuit_id="null-large")
         assert "1099511627776" in details.replace(",", "") or "1 TiB" in details or "1,024 GiB" in details, details
         # two at once share a load; status answers meanwhile; a job waits for it; evicting meanwhile is no harm
-        begin = time.monotonic()
         loads = [d.c.start("PreloadSRS", circuit_id="null-slow") for _ in range(4)]
         job = d.c.start("Prove", submit=d.null("circuit=null-slow", "cold"))
         wait_until("the load", lambda: any(s == "load" and "null-slow" in t for s, _, t in d.trace()))
-        at = time.monotonic()
         for _ in range(20):
             d.c("GetStatus")
-        assert time.monotonic() - at < 1 * harness.SLOW
         evict = d.c.start("EvictSRS", circuit_id="null-slow")
+        wait_until("all calls", lambda: d.metrics()["cuzk_rpc_calls"] >= 6)
+        d.open_gate("null-slow")
         assert [c.result().already_loaded for c in loads] == [False] * 4
         assert job.result().result.status == COMPLETED
         evict.result()
-        assert time.monotonic() - begin >= 2
         assert len([1 for s, _, t in d.trace() if s == "load" and "null-slow" in t]) <= 2, d.trace()
 
 
 def test_priorities(cuzk):
     """BC-112: at every hand-over the highest priority goes first, then the oldest job."""
     with Daemon(cuzk, test=True, config={"synthesis.threads": 1, "gpus.gpu_workers_per_device": 1}) as d:
-        d.c("SubmitProof", d.null("prove_us=300000 units=8", "low", priority=1))
-        wait_until("it to run", lambda: any(s == "lane" for s, _, t in d.trace()))
+        d.c("SubmitProof", d.null("gate=go prove_us=200000 units=8", "low", priority=1))
+        wait_until("it to run", lambda: any(s == "prove" for s, _, t in d.trace()))
         for i, p in enumerate((1, 2, 3, 2, 4)):
             d.c("SubmitProof", d.null("p%d" % i, "p%d" % i, priority=p))
+        d.open_gate("go")
         for i in range(5):
             assert d.c("AwaitProof", job_id="p%d" % i).status == COMPLETED
         assert d.c("AwaitProof", job_id="low").status == COMPLETED
@@ -338,7 +339,7 @@ def test_reflection_and_health(cuzk):
             method = d.c.channel.stream_stream("/grpc.reflection.%s.ServerReflection/ServerReflectionInfo" % version, **raw)
             asked = [field(7, b""), field(4, b"cuzk.v1.ProvingEngine"), field(3, b"cuzk/v1/proving.proto"),
                      field(4, b"cuzk.v1.Nothing")]
-            listed, symbol, file, unknown = [dict(fields(a)) for a in method(iter(asked), timeout=10)]
+            listed, symbol, file, unknown = [dict(fields(a)) for a in method(iter(asked), timeout=SOON)]
             services = {dict(fields(s))[1].decode() for n, s in fields(listed[6]) if n == 1}
             assert {"cuzk.v1.ProvingEngine", "cuzk.v1.Circom", "grpc.health.v1.Health"} <= services, services
             assert dict(fields(unknown[7]))[1] == 5, unknown  # NOT_FOUND
@@ -353,22 +354,22 @@ def test_reflection_and_health(cuzk):
                 kind = MessageFactory(pool).GetPrototype(method_.output_type)
                 call = d.c.channel.unary_unary("/cuzk.v1.ProvingEngine/GetStatus", request_serializer=bytes,
                                                response_deserializer=kind.FromString)
-                assert len(call(b"", timeout=10).gpus) >= 1
+                assert len(call(b"", timeout=SOON).gpus) >= 1
         check = d.c.channel.unary_unary("/grpc.health.v1.Health/Check", **raw)
         for service in (b"", b"cuzk.v1.ProvingEngine", b"cuzk.v1.Circom"):
-            assert wait_until("health", lambda: dict(fields(check(field(1, service), timeout=10))).get(1) == 1)
+            assert wait_until("health", lambda: dict(fields(check(field(1, service), timeout=SOON))).get(1) == 1)
         try:
-            check(field(1, b"nothing"), timeout=10)
+            check(field(1, b"nothing"), timeout=SOON)
             raise AssertionError("health of nothing")
         except grpc.RpcError as e:
             assert is_code(e, "NOT_FOUND"), e
-        watch = d.c.channel.unary_stream("/grpc.health.v1.Health/Watch", **raw)(field(1, b""), timeout=30)
+        watch = d.c.channel.unary_stream("/grpc.health.v1.Health/Watch", **raw)(field(1, b""), timeout=SOON)
         assert dict(fields(next(watch))) == {1: 1}
         watch.cancel()
     with Daemon(cuzk, name="off", config={"rpc.reflection": False}) as d:
         method = d.c.channel.stream_stream("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", **raw)
         try:
-            list(method(iter([field(7, b"")]), timeout=10))
+            list(method(iter([field(7, b"")]), timeout=SOON))
             raise AssertionError("reflection is off")
         except grpc.RpcError as e:
             assert is_code(e, "UNIMPLEMENTED"), e
@@ -420,7 +421,7 @@ def check_exposition(text):
 
 def test_http(cuzk):
     with Daemon(cuzk, test=True) as d:
-        d.c("SubmitProof", d.null("prove_us=500000 units=3", "job [1 2]"))
+        d.c("SubmitProof", d.null("gate=go units=3", "job [1 2]"))
         wait_until("it to run", lambda: any(s == "prove" for s, _, t in d.trace()))
         s = d.status()
         assert [p["job_id"] for p in s["pipelines"]] == ["job [1 2]"], s
@@ -428,6 +429,7 @@ def test_http(cuzk):
         assert p["total_partitions"] == 3 and len(p["partitions"]) == 3 and s["counters"]["total_completed"] == 0, p
         assert any(w["current_job"] == "job [1 2]" for w in s["gpu_workers"]), s
         assert d.get("/healthz")[0] == 200 and d.get("/readyz")[0] == 200 and d.get("/nothing")[0] == 404
+        d.open_gate("go")
         d.c("AwaitProof", job_id="job [1 2]")
         assert d.status()["counters"]["total_completed"] == 1
 
@@ -457,9 +459,10 @@ def test_injected_faults(cuzk):
 def test_journal_that_fails(cuzk):
     """A full disk: new work is refused with the reason, accepted work is proved; when there is room all goes on."""
     with Daemon(cuzk, test=True, config={"test.faults": ["journal+1*6:E_FILE"]}) as d:
-        first = d.c("SubmitProof", d.null("prove_us=100000", "kept"))
+        first = d.c("SubmitProof", d.null("gate=go", "kept"))
         assert first.job_id == "kept"
         d.c.fails("UNAVAILABLE", "journal", "SubmitProof", d.null("", "refused"))
+        d.open_gate("go")
         assert d.c("AwaitProof", job_id="kept").status == COMPLETED
         d.c.fails("NOT_FOUND", "refused", "AwaitProof", job_id="refused")
 
@@ -468,7 +471,7 @@ def test_journal_that_fails(cuzk):
                 return d.c("SubmitProof", d.null("", "later")).job_id == "later"
             except grpc.RpcError:
                 return False
-        wait_until("a write to succeed", goes_on, 60)
+        wait_until("a write to succeed", goes_on)
         assert d.c("AwaitProof", job_id="later").status == COMPLETED
 
 
