@@ -82,7 +82,7 @@ run_or_skip "snarkjs and noble" tests/peers/run.sh build/release
 stage "address and undefined-behaviour sanitizers, every representation promise checked"
 # the emulated lanes stand for the vector path, the big sums are slow here, and so are the tests of
 # the daemon that measure or prove for long
-build_and_test asan "" '[.](adx|ifma)$|test_msm(_kernel)?[.]portable|server[.](load|proofs)'
+build_and_test asan "" '[.](adx|ifma)$|test_msm(_kernel)?[.]portable|server[.](abuse|latency|load|proofs)'
 
 stage "thread sanitizer: pool, concurrent proofs"
 build_and_test tsan threads

@@ -9,7 +9,7 @@ which share no code with ours.
 
 Requests are the messages of proto/cuzk/v1, made by protoc when a test starts.
 """
-import hashlib, importlib, json, os, re, signal, socket, struct, subprocess, sys, tempfile, threading, time, urllib.request
+import hashlib, importlib, json, os, random, re, signal, socket, struct, subprocess, sys, tempfile, threading, time, urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
 import harness
@@ -21,6 +21,7 @@ NIGHTLY = bool(os.environ.get("CUZK_NIGHTLY"))
 NULL = 6  # proof_kind of the empty work
 SOON = 60 * SLOW  # more than anything takes on a busy machine, less than what must not be waited for: FOREVER
 FOREVER_US = 3600000000  # an hour
+BOUND = 5 if SANITIZED else 1  # factor on bytes of the daemon
 MiB = 1 << 20
 UNKNOWN, COMPLETED, FAILED, CANCELLED, TIMEOUT = range(5)  # AwaitProofResponse.Status
 
@@ -359,6 +360,16 @@ def verify(cuzk, case, proof):
     env = {"FIL_PROOFS_PARAMETER_CACHE": params_folder(cuzk)}
     r = cuzk("verify", kind, path, "--request", request, "--allow-test-key", env=env)
     return r.code == 0
+
+
+def healthy(d, n=20):
+    """Another client is served as ever."""
+    begin = time.monotonic()
+    with Client(d.target()) as c:
+        for i in range(n):
+            text = "h=%d" % random.getrandbits(60)
+            assert c("Prove", submit=d.null(text)).result.proof == null_proof(text.encode())
+    return time.monotonic() - begin
 
 
 def threads(n, function):
