@@ -3,6 +3,7 @@
  * The method is in sum_kernel_scalar_tmpl.h. */
 #include "field/fields.h"
 #include "msm/sum_kernel.h"
+#include "msm/sum_pairs.h"
 
 /* Pairs whose points are fetched ahead of the first pass, which takes about one multiplication a
  * pair: 12 cover the latency of main memory. */
@@ -15,35 +16,6 @@
 /* Points taken at once. 2048 of the largest kind and their products are about 1 MiB; 1024 cost 2 %
  * more for inversions, 4096 of G1 gain nothing. */
 #define CHUNK 2048
-
-enum how { ADD, DOUBLE, CANCEL, TAKE_A, TAKE_B };
-
-/* Two entries (index << 1 | negate) and the place of their sum. */
-struct pair {
-    uint32_t a, b, out;
-};
-
-/* What is left of a segment inside a chunk: points first … first + n_points - 1 of the round. */
-struct piece {
-    uint32_t out, first, n_points;
-};
-
-#define CARRY UINT32_MAX
-
-static CUZK_ALWAYS_INLINE uint64_t first_word(const void *element)
-{
-    uint64_t word;
-    memcpy(&word, element, sizeof word);
-    return word;
-}
-
-static CUZK_ALWAYS_INLINE void prefetch(const char *p, size_t n_bytes)
-{
-    for (size_t i = 0; i < n_bytes; i += 64) {
-        __builtin_prefetch(p + i);
-    }
-    __builtin_prefetch(p + n_bytes - 1);
-}
 
 #define KN(name) g1_sum_##name
 #define CF(name) fp_##name

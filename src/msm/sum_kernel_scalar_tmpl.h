@@ -4,6 +4,7 @@
  * A re-includable header; sum_kernel_scalar.c binds
  *   KN(name)   the prefix of every type and function
  *   CF(name)   fp_##name or fp2_##name, CF_TYPE the type: the coordinate field
+ * and what sum_pairs.h names.
  *
  * A kernel point is the packed affine point itself, all zero for infinity. Segments are taken in
  * chunks; inside a chunk every round halves all segments by adding neighbours, with one inversion
