@@ -166,6 +166,50 @@ static void test_rows(void **state)
     }
 }
 
+/* Rows of 1 … 17 bits, all set, with coefficients around the largest that small rows take: their
+ * sums reach the ends of the table of small values, and just not beyond. */
+static void test_small_rows(void **state)
+{
+    (void)state;
+    enum { N_BITS = 17 };
+    static const int coefs[] = {1, -1, 7, -7, 8, -8, 9, -9, 127, -128};
+    for (int c = 0; c < 2; c++) {
+        const cuzk_curve *curve = cuzk_curve_get(c == 0 ? CUZK_CURVE_BN254 : CUZK_CURVE_BLS12_381);
+        cuzk_shape_builder *b = NULL;
+        cuzk_shape *s = NULL;
+        cuzk_witness *w = NULL;
+        uint8_t values[(1 + N_BITS) * 32] = {1};
+        assert_int_equal(cuzk_shape_builder_create(&b, curve, NULL), CUZK_OK);
+        for (int i = 1; i <= N_BITS; i++) {
+            (void)cuzk_shape_add_aux(b, CUZK_VAR_BIT);
+            values[32 * i] = 1;
+        }
+        for (size_t k = 0; k < sizeof coefs / sizeof coefs[0]; k++) {
+            for (uint32_t n = 1; n <= N_BITS; n++) {
+                for (uint32_t i = 0; i < n; i++) {
+                    some_term(b, curve, CUZK_MATRIX_B, cuzk_var_aux(i), coefs[k]);
+                }
+                cuzk_shape_end_constraint(b);
+            }
+        }
+        assert_int_equal(cuzk_shape_builder_finish(b, &s, NULL), CUZK_OK);
+        assert_int_equal(
+            cuzk_witness_from_values(&w, curve, values, s->n_vars, 1, "test", NULL, NULL), CUZK_OK);
+        cuzk_fr out[N_BITS * sizeof coefs / sizeof coefs[0]], expected;
+        cuzk_shape_eval_rows(s, w, CUZK_MATRIX_B, out, s->n_constraints, NULL);
+        for (uint32_t row = 0; row < s->n_constraints; row++) {
+            int sum = coefs[row / N_BITS] * (int)(row % N_BITS + 1);
+            curve->fr_from_u64(&expected, (uint64_t)abs(sum));
+            if (sum < 0) {
+                curve->fr_neg(&expected, &expected);
+            }
+            assert_memory_equal(&out[row], &expected, sizeof expected);
+        }
+        cuzk_witness_destroy(w);
+        cuzk_shape_destroy(s);
+    }
+}
+
 /* ---- the first that fails ----------------------------------------------------------------------
  */
 
@@ -338,6 +382,7 @@ int main(void)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_small_rows),
         cmocka_unit_test(test_first),
         cmocka_unit_test(test_refusals),
     };

@@ -227,17 +227,18 @@ static void test_damaged_arrays(void **state)
         uint32_t word, value;
         const char *text;
     } cases[] = {
-        {CUZK_SHAPE_BLOCKS, 11, 2, "block 1 of 3"},          /* first_row of the copies */
-        {CUZK_SHAPE_BLOCKS, 14, 0, "block 1 of 3"},          /* n_copies */
-        {CUZK_SHAPE_BLOCKS, 13, 0xffffffff, "block 1 of 3"}, /* n_rows */
-        {CUZK_SHAPE_BLOCKS, 18, 0, "block 2 of 3"},          /* aux_stride */
-        {CUZK_SHAPE_BLOCKS, 24, 0, "have 6 constraints"},    /* n_rows of the tail */
-        {CUZK_SHAPE_BLOCKS, 19, 8, "copies choose"},         /* first_choice */
-        {CUZK_SHAPE_BLOCKS, 20, 11, "copies choose"},        /* n_choice */
-        {CUZK_SHAPE_BLOCKS, 21, 1, "copies choose"},         /* first_of_choices */
-        {CUZK_SHAPE_CHOICES, 4, 16, "copies choose"},        /* behind the head */
-        {CUZK_SHAPE_CHOICES, 4, 6, "copies choose"},         /* a public value */
-        {CUZK_SHAPE_COEFS, 0, 1, "are not 1 and -1"},        /**/
+        {CUZK_SHAPE_BLOCKS, 11, 2, "block 1 of 3"},           /* first_row of the copies */
+        {CUZK_SHAPE_BLOCKS, 14, 0, "block 1 of 3"},           /* n_copies */
+        {CUZK_SHAPE_BLOCKS, 13, 0xffffffff, "block 1 of 3"},  /* n_rows */
+        {CUZK_SHAPE_BLOCKS, 18, 0, "block 2 of 3"},           /* aux_stride */
+        {CUZK_SHAPE_BLOCKS, 24, 0, "have 6 constraints"},     /* n_rows of the tail */
+        {CUZK_SHAPE_BLOCKS, 19, 8, "copies choose"},          /* first_choice */
+        {CUZK_SHAPE_BLOCKS, 20, 11, "copies choose"},         /* n_choice */
+        {CUZK_SHAPE_BLOCKS, 20, 0xffffffff, "copies choose"}, /**/
+        {CUZK_SHAPE_BLOCKS, 21, 1, "copies choose"},          /* first_of_choices */
+        {CUZK_SHAPE_CHOICES, 4, 16, "copies choose"},         /* behind the head */
+        {CUZK_SHAPE_CHOICES, 4, 6, "copies choose"},          /* a public value */
+        {CUZK_SHAPE_COEFS, 0, 1, "are not 1 and -1"},         /**/
         {CUZK_SHAPE_COEFS, 23, 0xffffffff, "not below the order"},
         {CUZK_SHAPE_COEFS_R2, 16, 7, "both forms"}, /**/
         {CUZK_SHAPE_BEGIN, 0, 1, "terms 1 to"},     /**/
