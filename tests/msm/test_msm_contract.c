@@ -185,6 +185,58 @@ static void test_kernel_fences(void **state)
     }
 }
 
+/* Fixed-base products around the number that a task takes, into memory that ends with them; the
+ * same bytes whatever the threads, and one product alone the same as among many. */
+static void test_fixed_base_fences(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 2, 67, 1023, 1024, 1025, 2050};
+    for (size_t c = 0; c < 2; c++) {
+        const cuzk_curve *curve = cuzk_curve_get(curves[c]);
+        cuzk_group_id group = c == 0 ? CUZK_G1 : CUZK_G2;
+        const cuzk_group *g = &curve->g[group];
+        cuzk_affine base, single;
+        cuzk_fixed_base *table = NULL;
+        g->generator(&base);
+        assert_int_equal(cuzk_fixed_base_create(&table, curve, group, &base, 3, pools[2], NULL),
+                         CUZK_OK);
+        memset(&base, 0, sizeof base); /* not kept */
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+            size_t n = sizes[i];
+            if (msm_test_slow() && n > 67) {
+                break;
+            }
+            cuzk_fr *scalars = malloc((n + 1) * sizeof *scalars);
+            uint8_t *plain = msm_test_scalars(curve, n, SCALARS_MIXED);
+            curve->fr_batch_from_canonical(scalars, plain, n);
+            fenced s = fenced_copy(scalars, n * sizeof *scalars), first = {0};
+            for (unsigned t = 1; t <= 5; t++) {
+                fenced out = fence(n * g->affine_bytes);
+                assert_int_equal(cuzk_fixed_base_mul(table, out.at,
+                                                     (const cuzk_fr *)(const void *)s.at, n,
+                                                     pools[t], NULL),
+                                 CUZK_OK);
+                if (t == 1) {
+                    first = out;
+                } else {
+                    assert_int_equal(memcmp(out.at, first.at, n * g->affine_bytes), 0);
+                    unfence(&out);
+                }
+            }
+            for (size_t k = 0; k < n; k += 1 + n / 5) {
+                assert_int_equal(cuzk_fixed_base_mul(table, &single, &scalars[k], 1, NULL, NULL),
+                                 CUZK_OK);
+                assert_memory_equal(&single, first.at + k * g->affine_bytes, g->affine_bytes);
+            }
+            unfence(&first);
+            unfence(&s);
+            free(plain);
+            free(scalars);
+        }
+        cuzk_fixed_base_destroy(table);
+    }
+}
+
 /* Small scalars over points of which many are equal, opposite and infinite: every multiple of every
  * point by chord and tangent, then every sum. Windows from 2 to 5 bits put them in all buckets. */
 static void test_textbook(void **state)
@@ -332,8 +384,11 @@ int main(void)
         return skip;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fences),        cmocka_unit_test(test_bit_sum_fences),
-        cmocka_unit_test(test_kernel_fences), cmocka_unit_test(test_textbook),
+        cmocka_unit_test(test_fences),
+        cmocka_unit_test(test_bit_sum_fences),
+        cmocka_unit_test(test_kernel_fences),
+        cmocka_unit_test(test_textbook),
+        cmocka_unit_test(test_fixed_base_fences),
         cmocka_unit_test(test_linear),
     };
     return cmocka_run_group_tests_name("msm contract", tests, make_pools, destroy_pools);
