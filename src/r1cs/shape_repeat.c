@@ -119,9 +119,11 @@ void cuzk_shape_begin_copies(cuzk_shape_builder *b, uint32_t n_copies)
 
 void cuzk_shape_choose(cuzk_shape_builder *b, const cuzk_var *first, uint32_t n)
 {
+    if (b->status != CUZK_OK) { /* there may be no part, then */
+        return;
+    }
     struct cuzk_builder_part *p = &b->parts[b->n_parts - 1];
-    if (b->status != CUZK_OK ||
-        !cuzk_builder_reserve(b, &b->choices, p->n_copies, "copies of a part")) {
+    if (!cuzk_builder_reserve(b, &b->choices, p->n_copies, "copies of a part")) {
         return;
     }
     p->n_choice = n;
