@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What msm.h promises beside the right sum: workspaces of exactly the size that is told, at their
- * edge of a page that cannot be touched; results that do not depend on the number of threads, byte
+/* What msm.h promises beside the right sum: workspaces of exactly the size that is told, before
+ * a page that cannot be touched; results that do not depend on the number of threads, byte
  * for byte; inputs that are only read, at any alignment, not a byte behind them; and sums against
  * chord and tangent on whole numbers (tests/curve/affine_reference.h), which share no formula. */
 #include "curve/affine_reference.h"
 #include "fence.h"
 #include "msm_test.h"
+#include "pools.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const cuzk_curve_id curves[] = {CUZK_CURVE_BN254, CUZK_CURVE_BLS12_381};
-static cuzk_pool *pools[6]; /* of 1 … 5 threads */
 
 static void to_affine(const cuzk_group *g, uint8_t out[192], const cuzk_jac *sum)
 {
@@ -357,24 +357,6 @@ static void test_linear(void **state)
         free(b);
         test_bases_free(&bases);
     }
-}
-
-static int make_pools(void **state)
-{
-    (void)state;
-    for (unsigned t = 1; t <= 5; t++) {
-        assert_int_equal(cuzk_pool_create(&pools[t], t, NULL), CUZK_OK);
-    }
-    return 0;
-}
-
-static int destroy_pools(void **state)
-{
-    (void)state;
-    for (unsigned t = 1; t <= 5; t++) {
-        cuzk_pool_destroy(pools[t]);
-    }
-    return 0;
 }
 
 int main(void)

@@ -4,6 +4,7 @@
  * every window's bounds, and with 1 to 5 threads. */
 #include "bigint.h"
 #include "msm_test.h"
+#include "pools.h"
 
 #include "msm/msm_internal.h"
 
@@ -11,7 +12,6 @@
 #include <string.h>
 
 static const cuzk_curve_id curves[] = {CUZK_CURVE_BN254, CUZK_CURVE_BLS12_381};
-static cuzk_pool *pools[6]; /* of 1 … 5 threads */
 
 /* Scalars as numbers and as bytes. */
 typedef struct {
@@ -338,24 +338,6 @@ static void test_sort(void **state)
             }
         }
     }
-}
-
-static int make_pools(void **state)
-{
-    (void)state;
-    for (unsigned t = 1; t <= 5; t++) {
-        assert_int_equal(cuzk_pool_create(&pools[t], t, NULL), CUZK_OK);
-    }
-    return 0;
-}
-
-static int destroy_pools(void **state)
-{
-    (void)state;
-    for (unsigned t = 1; t <= 5; t++) {
-        cuzk_pool_destroy(pools[t]);
-    }
-    return 0;
 }
 
 int main(void)

@@ -204,6 +204,30 @@ static void test_workspace(void **state)
     cuzk_pool_destroy(pool);
 }
 
+/* Kernels of every path that this machine has, and none of others. */
+static void test_kernels(void **state)
+{
+    (void)state;
+    for (int path = 0; path < CUZK_CPU_PATH_COUNT; path++) {
+        for (size_t i = 0; i < 4; i++) {
+            cuzk_curve_id id = curves[i / 2];
+            const cuzk_sum_kernel *k =
+                cuzk_sum_kernel_get_path(id, (cuzk_group_id)(i % 2), (cuzk_cpu_path)path);
+            assert_true((k != NULL) == cuzk_cpu_supports((cuzk_cpu_path)path));
+            if (k != NULL) {
+                size_t affine = cuzk_curve_get(id)->g[i % 2].affine_bytes;
+                assert_true(k->point_bytes >= affine && k->point_bytes <= 2 * affine);
+                assert_true(k->workspace_bytes < (size_t)4 << 20);
+                assert_true(path != (int)cuzk_cpu_path_get() ||
+                            k == cuzk_sum_kernel_get(id, (cuzk_group_id)(i % 2)));
+            }
+        }
+    }
+    assert_null(cuzk_sum_kernel_get_path(CUZK_CURVE_BN254, CUZK_G1, CUZK_CPU_PATH_COUNT));
+    assert_null(cuzk_sum_kernel_get_path((cuzk_curve_id)0, CUZK_G1, CUZK_CPU_PORTABLE));
+    assert_null(cuzk_sum_kernel_get_path((cuzk_curve_id)3, CUZK_G2, CUZK_CPU_PORTABLE));
+}
+
 int main(void)
 {
     int skip = msm_test_begin();
@@ -214,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_tasks),
         cmocka_unit_test(test_layouts),
         cmocka_unit_test(test_workspace),
+        cmocka_unit_test(test_kernels),
     };
     return cmocka_run_group_tests_name("msm plan", tests, NULL, NULL);
 }

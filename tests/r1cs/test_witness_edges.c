@@ -17,8 +17,9 @@
 
 #include <cmocka.h>
 
+#include "pools.h"
+
 static uint64_t seed = 0x717e55;
-static cuzk_pool *pools[6]; /* of 1 … 5 threads */
 
 enum { RANGE = 16384 }; /* variables that a thread takes at once */
 
@@ -226,24 +227,6 @@ static void test_one(void **state)
         cuzk_witness_destroy(w);
     }
     cuzk_witness_destroy(NULL);
-}
-
-static int make_pools(void **state)
-{
-    (void)state;
-    for (unsigned t = 1; t <= 5; t++) {
-        assert_int_equal(cuzk_pool_create(&pools[t], t, NULL), CUZK_OK);
-    }
-    return 0;
-}
-
-static int destroy_pools(void **state)
-{
-    (void)state;
-    for (unsigned t = 1; t <= 5; t++) {
-        cuzk_pool_destroy(pools[t]);
-    }
-    return 0;
 }
 
 int main(void)
