@@ -30,8 +30,10 @@ void cuzk_observe_unit(const cuzk_engine *engine, cuzk_event_id id, cuzk_event_p
         .unit = (int)unit->index,
         .device = thread != NULL ? (int)thread->device : unit->device,
         .worker = thread != NULL ? (int)thread->worker : -1,
-        .since_ns =
-            id == CUZK_EVENT_PROVE_START && phase == CUZK_EVENT_BEGIN ? unit->ready_ns : 0,
+        .since_ns = phase != CUZK_EVENT_BEGIN      ? 0
+                    : id == CUZK_EVENT_PROVE_START ? unit->ready_ns
+                    : id == CUZK_EVENT_WITNESS     ? unit->memory_ns
+                                                   : 0,
         .status = status,
         .text = text,
     };

@@ -298,23 +298,29 @@ void cuzk_slot_refuse(cuzk_engine *engine, cuzk_slot *slot, cuzk_status status, 
 static void load(cuzk_engine *engine, cuzk_slot *slot)
 {
     bool warm = slot->n_preloads > 0;
+    uint64_t since_ns = slot->memory_ns;
+    slot->memory_ns = 0;
     pthread_mutex_unlock(&engine->lock);
     uint64_t from_ns = cuzk_now_ns();
-    cuzk_observe_text(engine, CUZK_EVENT_RESIDENT, CUZK_EVENT_BEGIN, -1, 0, slot->circuit);
-    cuzk_error err = {0};
-    uint64_t bytes = 0;
-    cuzk_status status = call_load(engine, slot, &bytes, warm, &err);
-    uint64_t to_ns = cuzk_now_ns();
     cuzk_event event = {.id = CUZK_EVENT_RESIDENT,
-                        .phase = CUZK_EVENT_END,
-                        .ns = to_ns,
+                        .phase = CUZK_EVENT_BEGIN,
+                        .ns = from_ns,
                         .kind = slot->kind,
                         .unit = -1,
                         .device = -1,
                         .worker = -1,
-                        .value = bytes,
-                        .status = status,
+                        .since_ns = since_ns,
                         .text = slot->circuit};
+    cuzk_observe(engine, &event);
+    cuzk_error err = {0};
+    uint64_t bytes = 0;
+    cuzk_status status = call_load(engine, slot, &bytes, warm, &err);
+    uint64_t to_ns = cuzk_now_ns();
+    event.phase = CUZK_EVENT_END;
+    event.ns = to_ns;
+    event.since_ns = 0;
+    event.value = bytes;
+    event.status = status;
     cuzk_observe(engine, &event);
     pthread_mutex_lock(&engine->lock);
     slot->load_ns = to_ns - from_ns;

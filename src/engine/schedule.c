@@ -4,6 +4,8 @@
  * it may have freed. With nothing to grant it looks at the heads of a few queues. */
 #include "engine/inner.h"
 
+#include "base/clock.h"
+
 cuzk_thread *cuzk_stage_give(cuzk_stage *stage, void *item)
 {
     cuzk_thread *thread = stage->idle;
@@ -101,6 +103,12 @@ static void start_load(cuzk_engine *engine, cuzk_slot *slot)
     cuzk_stage_give(&engine->loaders, slot);
 }
 
+/* For the recording: when somebody first had to wait. */
+static void note_wait(uint64_t *since_ns)
+{
+    *since_ns = *since_ns == 0 ? cuzk_now_ns() : *since_ns;
+}
+
 /* The share of work, in order. One that waits for memory holds back all behind it; one that only
  * waits for a thread lets a resident be loaded, if that leaves it its memory. What was taken in can
  * have no room any more, when a circuit is kept since then: that fails. */
@@ -118,6 +126,7 @@ static void serve_work(cuzk_engine *engine)
             bool is_critical = unit->order.priority >= CUZK_PRIORITY_CRITICAL;
             uint64_t bytes = unit->job->unit_bytes;
             if (cuzk_share_free(share, is_critical) < bytes) {
+                note_wait(&unit->memory_ns);
                 const cuzk_slot *own = unit->job->slot;
                 cuzk_error err = {0};
                 if (cuzk_slots_check_room(engine, own->circuit, own->bytes, bytes, &err) !=
@@ -134,6 +143,7 @@ static void serve_work(cuzk_engine *engine)
             bool is_critical = slot->order.priority >= CUZK_PRIORITY_CRITICAL;
             uint64_t bytes = slot->need_bytes + (unit_first ? unit->job->unit_bytes : 0);
             if (cuzk_share_free(share, is_critical) < bytes) {
+                note_wait(&slot->memory_ns);
                 cuzk_error err = {0};
                 if (cuzk_slots_check_room(engine, slot->circuit, slot->need_bytes, 0, &err) !=
                     CUZK_OK) {

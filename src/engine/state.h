@@ -129,6 +129,7 @@ struct cuzk_unit {
     cuzk_pending *pending;
     size_t proof_bytes;
     uint64_t witness_from, witness_ns, prove_from, prove_ns;
+    uint64_t memory_ns; /* when its bytes were first not there for it; 0: they were */
     uint64_t ready_ns; /* when its witness was ready, or its last attempt had failed */
     bool wants_write; /* the journal did not take it: again later */
     bool has_memory;  /* its bytes are reserved and its resident is held */
@@ -227,6 +228,7 @@ struct cuzk_slot {
     unsigned n_users;      /* units that hold memory */
     unsigned n_jobs;       /* unfinished */
     unsigned n_preloads;   /* callers of preload */
+    uint64_t memory_ns; /* when the next load's bytes were first not there; 0: they were */
     uint64_t used_ns, load_ns;
     bool evict_when_idle;
     bool is_kept;        /* once it is ready, only a caller evicts it */

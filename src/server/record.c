@@ -72,10 +72,13 @@ static void put_job(const cuzk_event *e)
     put_text(span, e->job_id);
 }
 
-static void put_ready(const cuzk_event *e)
+/* What waited for the span that begins now. */
+static void put_wait(const cuzk_event *e)
 {
     if (e->since_ns != 0) {
-        cuzk_timespan span = span_of(e, CUZK_SPAN_WAIT_WORKER, e->since_ns);
+        bool is_ready = e->id == CUZK_EVENT_PROVE_START;
+        cuzk_timespan span =
+            span_of(e, is_ready ? CUZK_SPAN_WAIT_WORKER : CUZK_SPAN_WAIT_MEMORY, e->since_ns);
         span.device = span.worker = -1; /* no thread works on it */
         put(span);
     }
@@ -152,9 +155,7 @@ void cuzk_record_observe(cuzk_record *record, const cuzk_event *event)
 {
     if (event->phase == CUZK_EVENT_BEGIN) {
         began_ns[event->id] = event->ns;
-        if (event->id == CUZK_EVENT_PROVE_START) {
-            put_ready(event);
-        }
+        put_wait(event);
     } else if (event->phase == CUZK_EVENT_END) {
         put_end(record, event, began_ns[event->id]);
     } else {

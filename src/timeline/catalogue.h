@@ -41,18 +41,15 @@ typedef enum {
       "it is ready, or failed", "reading files, decoding, copying to the device", "bytes")         \
     X(EVICTED, "resident.evicted", THREAD, HOST, 1, "a circuit with its key was freed", "", "",    \
       "bytes")                                                                                     \
-    X(WAIT_MEMORY, "unit.wait.memory", UNIT, HOST, 0,                                              \
-      "the unit is first in its order and the budget has no room for it", "it has its bytes",      \
-      "waiting only", "bytes it needs")                                                            \
-    X(WAIT_RESIDENT, "unit.wait.resident", UNIT, HOST, 0,                                          \
-      "the unit is first in its order and its circuit is not loaded", "the circuit is ready",      \
-      "waiting only", "")                                                                          \
+    X(WAIT_MEMORY, "wait.memory", UNIT, HOST, 0,                                                   \
+      "a unit, or a circuit to load, is first in its order and the budget has no room for it",     \
+      "it has its bytes", "waiting only", "")                                                      \
     X(WITNESS, "witness", THREAD, HOST, 0, "a witness thread takes the unit",                      \
       "its typed witness is made, or failed",                                                      \
       "the circuit's run; not the wait for memory before "                                         \
       "it",                                                                                        \
       "")                                                                                          \
-    X(WAIT_WORKER, "unit.wait.worker", UNIT, HOST, 0, "the unit's witness is ready",               \
+    X(WAIT_WORKER, "wait.worker", UNIT, HOST, 0, "the unit's witness is ready",                    \
       "a worker of a device takes it", "waiting only", "")                                         \
     X(PROVE_START, "prove.start", WORKER, HOST, 0, "a worker begins with the unit",                \
       "the worker is free for the next one",                                                       \

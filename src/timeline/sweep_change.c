@@ -97,7 +97,6 @@ static void change_engine(cuzk_sweep *s, const cuzk_timespan *span, int by)
     case CUZK_SPAN_WAIT_MEMORY:
         e->n_memory += by;
         break;
-    case CUZK_SPAN_WAIT_RESIDENT:
     case CUZK_SPAN_RESIDENT_LOAD:
         e->n_resident += by;
         break;
@@ -142,7 +141,6 @@ void cuzk_sweep_change(cuzk_sweep *s, const cuzk_timespan *span, int by)
     case CUZK_SPAN_DECODE:
     case CUZK_SPAN_RESIDENT_LOAD:
     case CUZK_SPAN_WAIT_MEMORY:
-    case CUZK_SPAN_WAIT_RESIDENT:
     case CUZK_SPAN_WITNESS:
     case CUZK_SPAN_WAIT_WORKER:
         change_engine(s, span, by);

@@ -64,6 +64,26 @@ def test_what_is_recorded(cuzk):
     assert half["end_ns"] - half["begin_ns"] <= (end - begin) // 2 + 2
 
 
+def test_causes(cuzk):
+    """The daemon's own causes are told apart: each job is slow in one stage alone."""
+    for name, work, cause, config in (
+            ("witness", "units=6 witness_us=60000", "witness", {}),
+            ("before", "units=6 prove_us=60000", "host-before", {"gpus.gpu_workers_per_device": 1}),
+            ("tail", "units=1 verify_us=400000", "tail", {}),
+            ("memory", "units=4 witness=700000000 verify_us=100000", "memory", {"memory.total_budget": "2GiB"})):
+        d = Daemon(cuzk, test=True, name="cause-" + name, config=dict(config, **{"recording.path": "rec"}))
+        with d:
+            assert d.prove(d.null(work, "slow")).status == COMPLETED
+        j = report(cuzk, d.folder + "/rec")
+        check_sums(j)
+        job = j["jobs"][0]
+        part = report(cuzk, d.folder + "/rec", "--from", "%.9f" % ((job["begin_ns"] - j["begin_ns"]) / 1e9),
+                      "--to", "%.9f" % ((job["end_ns"] - j["begin_ns"]) / 1e9))
+        causes = part["devices"][0]["cause_ns"]
+        assert max(causes, key=causes.get) == cause, (name, causes)
+        assert causes[cause] >= 150 * 10 ** 6, (name, causes)
+
+
 def test_simulated(cuzk):
     """The model comes to the recorded time, and a second device halves a backlog's."""
     d = Daemon(cuzk, test=True, name="simulated", config={"recording.path": "rec", "gpus.gpu_workers_per_device": 1})

@@ -43,7 +43,7 @@ void schedule_unit(schedule *s, uint64_t job, int worker, uint64_t most,
     schedule_put(s, CUZK_SPAN_DECODE, go_on(s, most, &planted[CUZK_CAUSE_DECODE]), 0, -1, -1, -1);
     uint64_t accepted = s->now;
     go_on(s, most, &planted[CUZK_CAUSE_QUEUE]);
-    schedule_put(s, CUZK_SPAN_WAIT_RESIDENT, go_on(s, most, &planted[CUZK_CAUSE_RESIDENT]), job, 0,
+    schedule_put(s, CUZK_SPAN_RESIDENT_LOAD, go_on(s, most, &planted[CUZK_CAUSE_RESIDENT]), job, 0,
                  -1, -1);
     schedule_put(s, CUZK_SPAN_WAIT_MEMORY, go_on(s, most, &planted[CUZK_CAUSE_MEMORY]), job, 0, -1,
                  -1);

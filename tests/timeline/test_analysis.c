@@ -205,7 +205,7 @@ static cuzk_cause slow_cause(const cuzk_recording *r, uint64_t t, int device)
     if (count(r, t, CUZK_SPAN_WAIT_MEMORY, -1) > 0) {
         return CUZK_CAUSE_MEMORY;
     }
-    if (count(r, t, CUZK_SPAN_WAIT_RESIDENT, -1) + count(r, t, CUZK_SPAN_RESIDENT_LOAD, -1) > 0) {
+    if (count(r, t, CUZK_SPAN_RESIDENT_LOAD, -1) > 0) {
         return CUZK_CAUSE_RESIDENT;
     }
     if (ahead(r, t, &n_jobs) > 0) {
