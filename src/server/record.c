@@ -156,6 +156,10 @@ void cuzk_record_observe(cuzk_record *record, const cuzk_event *event)
     if (event->phase == CUZK_EVENT_BEGIN) {
         began_ns[event->id] = event->ns;
         put_wait(event);
+        if (event->unit >= 0) { /* layers below that know no jobs put spans of their own */
+            cuzk_timespan of = span_of(event, CUZK_SPAN_PROVE_START, event->ns);
+            cuzk_recorder_work_on(&of);
+        }
     } else if (event->phase == CUZK_EVENT_END) {
         put_end(record, event, began_ns[event->id]);
     } else {

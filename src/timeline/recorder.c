@@ -48,6 +48,8 @@ static uint32_t n_texts;
 static pthread_mutex_t take_lock = PTHREAD_MUTEX_INITIALIZER; /* one reader; taken before lock */
 
 static _Thread_local ring *own;
+static _Thread_local cuzk_timespan work; /* what the thread works on */
+static _Thread_local bool has_work;
 static _Thread_local bool is_refused; /* no ring could be had: not tried again */
 
 static void leave(void *value)
@@ -151,6 +153,28 @@ void cuzk_recorder_put(const cuzk_timespan *span)
         atomic_store_explicit(&slot[i], words[i], memory_order_release);
     }
     atomic_store_explicit(&r->head, head + 1, memory_order_release);
+}
+
+void cuzk_recorder_work_on(const cuzk_timespan *of)
+{
+    work = *of;
+    has_work = true;
+}
+
+void cuzk_recorder_put_inner(cuzk_span_name name, uint64_t begin_ns, uint64_t end_ns,
+                             uint64_t value)
+{
+    if (!has_work || !cuzk_recorder_is_on()) {
+        return;
+    }
+    cuzk_timespan span = work;
+    span.name = (uint16_t)name;
+    span.begin_ns = begin_ns;
+    span.end_ns = end_ns;
+    span.value = value;
+    span.text = 0;
+    span.status = 0;
+    cuzk_recorder_put(&span);
 }
 
 uint32_t cuzk_recorder_text(const char *text)

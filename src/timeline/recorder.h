@@ -33,6 +33,15 @@ bool cuzk_recorder_is_on(void);
  *  was started. Thread-safe; not for signal handlers. */
 void cuzk_recorder_put(const cuzk_timespan *span);
 
+/** From here on this thread works on the job, unit, device and worker of `of` (its name and times
+ * are not looked at), for cuzk_recorder_put_inner. Thread-safe. */
+void cuzk_recorder_work_on(const cuzk_timespan *of);
+
+/** Put a span of what this thread works on: from a layer that does not know jobs. Times are the
+ *  host's clock. Nothing happens where nobody said what the thread works on. Thread-safe. */
+void cuzk_recorder_put_inner(cuzk_span_name name, uint64_t begin_ns, uint64_t end_ns,
+                             uint64_t value);
+
 /** Keep a text (cut at 1,024 bytes) for spans to name; its number, or 0 when none is kept.
  *  Takes a lock: for what happens once a job. Thread-safe. */
 uint32_t cuzk_recorder_text(const char *text);

@@ -198,6 +198,59 @@ static void test_texts(void **state)
     cuzk_recorder_take(&sink);
 }
 
+/* What a thread works on is its own, and stands in the spans of the layers below. */
+static void on_inner(void *user, const cuzk_timespan *spans, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(spans[i].job, 77);
+        assert_int_equal(spans[i].unit, 3);
+        assert_int_equal(spans[i].device, 1);
+        assert_int_equal(spans[i].name, CUZK_SPAN_KERNEL_ROWS);
+        assert_int_equal(spans[i].begin_ns, 5);
+        assert_int_equal(spans[i].end_ns, 9);
+        assert_int_equal(spans[i].value, 4);
+    }
+    *(size_t *)user += n;
+}
+
+static void no_text(void *user, uint32_t number, const char *text, size_t n_bytes)
+{
+    (void)user, (void)number, (void)text, (void)n_bytes;
+}
+
+static void no_thread(void *user, uint16_t index, const char *name)
+{
+    (void)user, (void)index, (void)name;
+}
+
+static void no_lost(void *user, uint64_t n_spans)
+{
+    (void)user, (void)n_spans;
+}
+
+static void *put_inner(void *unused)
+{
+    (void)unused;
+    cuzk_recorder_put_inner(CUZK_SPAN_KERNEL_ROWS, 5, 9, 4); /* of nothing: is left out */
+    cuzk_recorder_work_on(&(cuzk_timespan){.job = 77, .unit = 3, .device = 1, .value = 12});
+    cuzk_recorder_put_inner(CUZK_SPAN_KERNEL_ROWS, 5, 9, 4);
+    cuzk_recorder_put_inner(CUZK_SPAN_KERNEL_ROWS, 5, 9, 4);
+    return NULL;
+}
+
+static void test_inner_spans(void **state)
+{
+    (void)state;
+    size_t n = 0;
+    const cuzk_recorder_sink inner = {on_inner, no_text, no_thread, no_lost, &n};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, put_inner, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    cuzk_recorder_put_inner(CUZK_SPAN_KERNEL_ROWS, 5, 9, 4); /* this thread works on nothing */
+    cuzk_recorder_take(&inner);
+    assert_int_equal(n, 2);
+}
+
 static void test_stop(void **state)
 {
     (void)state;
@@ -219,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_writers_and_a_reader_at_once),
         cmocka_unit_test(test_rings_serve_again),
         cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_inner_spans),
         cmocka_unit_test(test_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
