@@ -140,6 +140,13 @@ cuzk_status cuzk_api_test_key(bool is_test_key, bool allow, const char *what,
 /** A copy of a verifying key that owns its points. Returned: cuzk_vk_clear. */
 cuzk_status cuzk_api_copy_vk(cuzk_vk *out, const cuzk_vk *vk, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Proof `bad` of a batch was found invalid while it was read, as err tells; those in front of it
+ *  were read only. *first: the first of them that is invalid, or `bad`. Returns E_INVALID_PROOF,
+ * err telling about that one; or what kept them from being checked. */
+cuzk_status cuzk_api_first_invalid(size_t *first, const cuzk_verifier *verifier,
+                                   const cuzk_batch_item *batch, size_t bad, cuzk_pool *pool,
+                                   cuzk_error *err) CUZK_WARN_UNUSED;
+
 /** Make the keys of a shape that have a path in the options, and write them: all or none. trapdoor:
  *  NULL for fresh values. mark_as_test: the keys carry the mark of formats/test_key.h; always with
  *  a trapdoor. Errors: as cuzk_setup_file. */

@@ -74,12 +74,14 @@ static cuzk_status verify(const cuzk_ctx *ctx, unsigned *first_invalid, const cu
                  job->n_partitions == 1 ? "" : "s");
     struct partitions p = {.n = job->n_partitions};
     unsigned bad = 0;
+    size_t first = 0;
     cuzk_status status = read_partitions(&p, &bad, job, proof, err);
     if (status == CUZK_OK) {
-        size_t first = 0;
         status = cuzk_verifier_check_batch(&vkey->verifier, p.items, p.n, &first, ctx->pool, err);
-        bad = (unsigned)first;
+    } else if (status == CUZK_E_INVALID_PROOF) {
+        status = cuzk_api_first_invalid(&first, &vkey->verifier, p.items, bad, ctx->pool, err);
     }
+    bad = (unsigned)first;
     if (status == CUZK_E_INVALID_PROOF) {
         name_partition(err, bad, p.n);
         if (first_invalid != NULL) {

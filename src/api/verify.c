@@ -215,22 +215,20 @@ cuzk_status cuzk_verify(const cuzk_ctx *ctx, const cuzk_vkey *vkey, const void *
     return status;
 }
 
-/* Pair `bad` is invalid by itself, as err tells: one of those before it may be, too, and is then
- * the first. Always fails. */
-static cuzk_status first_of_two(const cuzk_vkey *vkey, const cuzk_batch_item *batch, size_t bad,
-                                size_t *first_invalid, cuzk_pool *pool, cuzk_error *err)
+cuzk_status cuzk_api_first_invalid(size_t *first, const cuzk_verifier *verifier,
+                                   const cuzk_batch_item *batch, size_t bad, cuzk_pool *pool,
+                                   cuzk_error *err)
 {
     cuzk_error before = {0};
-    size_t first = bad;
-    cuzk_status status =
-        cuzk_verifier_check_batch(&vkey->verifier, batch, bad, &first, pool, &before);
-    if (status != CUZK_OK && err != NULL) {
+    *first = bad;
+    cuzk_status status = cuzk_verifier_check_batch(verifier, batch, bad, first, pool, &before);
+    if (status == CUZK_OK) {
+        return CUZK_E_INVALID_PROOF;
+    }
+    if (err != NULL) {
         *err = before;
     }
-    if (first_invalid != NULL && (status == CUZK_OK || status == CUZK_E_INVALID_PROOF)) {
-        *first_invalid = first;
-    }
-    return status == CUZK_OK ? CUZK_E_INVALID_PROOF : status;
+    return status;
 }
 
 cuzk_status cuzk_verify_batch(const cuzk_ctx *ctx, size_t *first_invalid, const cuzk_vkey *vkey,
@@ -260,7 +258,11 @@ cuzk_status cuzk_verify_batch(const cuzk_ctx *ctx, size_t *first_invalid, const 
         cuzk_error_prefix(err, "pair %zu", i);
         batch[i] = (cuzk_batch_item){&items[i].points, items[i].values, vkey->vk.n_ic - 1};
         if (status == CUZK_E_INVALID_PROOF) {
-            status = first_of_two(vkey, batch, i, first_invalid, ctx->pool, err);
+            size_t first;
+            status = cuzk_api_first_invalid(&first, &vkey->verifier, batch, i, ctx->pool, err);
+            if (status == CUZK_E_INVALID_PROOF && first_invalid != NULL) {
+                *first_invalid = first;
+            }
         }
     }
     if (status == CUZK_OK) {

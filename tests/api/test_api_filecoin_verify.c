@@ -151,6 +151,12 @@ static void test_every_byte_of_a_proof(void **state)
     memcpy(swapped + PROOF_BYTES, c.proof.data, 2 * PROOF_BYTES);
     assert_fails(cuzk_filecoin_verify(ctx, NULL, vkey, r, swapped, 2 * PROOF_BYTES, &err),
                  CUZK_E_INVALID_PROOF, "partition 0 of 2: the proof does not verify");
+    /* the first is told, also where the second is found to be no point before it is checked */
+    unsigned first_invalid = 99;
+    swapped[PROOF_BYTES + 20] ^= 1;
+    assert_fails(cuzk_filecoin_verify(ctx, &first_invalid, vkey, r, swapped, 2 * PROOF_BYTES, &err),
+                 CUZK_E_INVALID_PROOF, "partition 0 of 2: the proof does not verify");
+    assert_int_equal(first_invalid, 0);
     assert_fails(cuzk_filecoin_verify(ctx, NULL, vkey, r, swapped, 3 * PROOF_BYTES, &err),
                  CUZK_E_MISMATCH, "576 bytes, expected 384: 2 partitions");
     assert_fails(cuzk_filecoin_verify(ctx, NULL, vkey, r, swapped, PROOF_BYTES, &err),
