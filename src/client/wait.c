@@ -9,7 +9,8 @@
 
 enum {
     WAKE_NS = 100000000, /* between two looks at the signals */
-    LOOK_NS = 500000000  /* between two looks at a job's partitions */
+    LOOK_NS = 500000000, /* between two looks at a job's partitions */
+    LOOK_SHARE = 10      /* or so many times as long as a look takes: the answer waits meanwhile */
 };
 
 /* One wait and what it shows. */
@@ -18,21 +19,22 @@ struct waiting {
     const char *job_id;
     unsigned n_partitions, n_done;
     bool has_shown;
-    uint64_t looked_ns; /* when the last look at the partitions was; 0: never */
+    uint64_t next_ns; /* when the next look at the partitions is due */
 };
 
 /* Show how many partitions are done, if the HTTP port tells. */
 static void show(struct waiting *w)
 {
     cuzk_session *s = w->session;
-    uint64_t now = cuzk_cli_now_ns();
-    if (s->args->quiet || s->status_address[0] == '\0' ||
-        (w->looked_ns != 0 && now - w->looked_ns < LOOK_NS)) {
+    uint64_t begin = cuzk_cli_now_ns();
+    if (s->args->quiet || s->status_address[0] == '\0' || begin < w->next_ns) {
         return;
     }
-    w->looked_ns = now;
     cuzk_status_view view;
-    if (cuzk_status_fetch(&view, NULL, s->status_address, NULL) != CUZK_OK) {
+    cuzk_status status = cuzk_status_fetch(&view, NULL, s->status_address, NULL);
+    uint64_t end = cuzk_cli_now_ns(), pause = LOOK_SHARE * (end - begin);
+    w->next_ns = end + (pause > LOOK_NS ? pause : LOOK_NS);
+    if (status != CUZK_OK) {
         return; /* it is a matter of comfort only */
     }
     for (size_t i = 0; i < view.n_jobs; i++) {

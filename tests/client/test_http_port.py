@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """cuzk status and queue where the HTTP port is anything else than the daemon's: what is said, and that GetStatus'
 answer is shown all the same."""
-import json, socket, threading, time
+import json, socket
 
 from every_command import good_answers, json_of
-from fake_daemon import Daemon, Hang, completed, messages, unix, vanilla_files
+from fake_daemon import Daemon, unix
 from hostile import RawServer, answer_with, http
 import harness
-from test_filecoin import statement
 
 
-def looked_at(cuzk, talk, *options):
+def looked_at(cuzk, talk, with_json=True):
     """cuzk status with an HTTP port that talks so: as text, and as JSON."""
+    value = {}
     with RawServer(talk) as s:
-        text = cuzk.ok("status", "--connect", unix(cuzk), "--status", s.address, *options)
-        value = json_of(cuzk.ok("status", "--connect", unix(cuzk), "--status", s.address, "--json", *options))
-    assert text.err == "" and "proofs: 3 completed" in text.out and value["completed"] == 3, (text, value)
+        text = cuzk.ok("status", "--connect", unix(cuzk), "--status", s.address)
+        if with_json:
+            value = json_of(cuzk.ok("status", "--connect", unix(cuzk), "--status", s.address, "--json"))
+            assert value["completed"] == 3, value
+    assert text.err == "" and "proofs: 3 completed" in text.out, text
     if "http_error" in value:
         value["http_error"] = value["http_error"].replace(s.address, "ADDRESS")
     return text.out.replace(s.address, "ADDRESS"), value
@@ -57,10 +59,11 @@ ANSWERS = [  # bytes, and what is said about them
 
 def test_answers(cuzk):
     with Daemon(unix(cuzk), good_answers(cuzk)):
-        for data, text in ANSWERS:
-            out, value = looked_at(cuzk, answer_with(data))
+        for i, (data, text) in enumerate(ANSWERS):
+            out, value = looked_at(cuzk, answer_with(data), i % 4 == 0)
             assert "jobs are not shown: " in out and text in out, (data[:80], out)
-            assert "http" not in value and text in value["http_error"], (data[:80], value)
+            if value:
+                assert "http" not in value and text in value["http_error"], (data[:80], value)
 
 
 def test_words_of_a_port_are_harmless(cuzk):
@@ -159,44 +162,6 @@ def test_addresses(cuzk):
                               ("h" * 300 + ":1", "too long"), ("[::1]:1", "[::1]:1")):
             assert "jobs are not shown: " + text in cuzk.ok("status", "--connect", unix(cuzk), "--status", address).out \
                 or text in cuzk.ok("status", "--connect", unix(cuzk), "--status", address).out
-
-
-# ---------------------------------------------------------------- the same while a job is waited for
-
-
-def progress_with(cuzk, body, look_twice=True):
-    """stderr of await --progress with an HTTP port that answers with this."""
-    looks = threading.Semaphore(0)
-
-    def data():
-        looks.release()
-        return body if isinstance(body, bytes) else http(json.dumps(body).encode())
-
-    def answer(request):
-        assert looks.acquire(timeout=20 * harness.SLOW)
-        if look_twice:
-            assert looks.acquire(timeout=20 * harness.SLOW)
-        return completed(request.job_id)
-    with Daemon(unix(cuzk), dict(good_answers(cuzk), AwaitProof=answer)), RawServer(answer_with(data)) as s:
-        return cuzk.ok("await", "id", "--connect", unix(cuzk), "--status", s.address, "--progress").err
-
-
-def test_progress(cuzk):
-    def job(done, total):
-        return {"pipelines": [{"job_id": "id", "total_partitions": total, "partitions_done": done}]}
-    assert "cuzk await:  30 % of the job: 3 of 10 partitions\n" in progress_with(cuzk, job(3, 10), False)
-    # told again only when something changed
-    assert progress_with(cuzk, job(3, 10)).count("3 of 10") == 1
-    assert "  0 % of the job: 0 of 0 partitions" in progress_with(cuzk, job(0, 0), False)
-    # more than there are: never more than all of it
-    assert "100 % of the job" in progress_with(cuzk, job(12, 10), False)
-
-
-def test_progress_is_a_matter_of_comfort(cuzk):
-    """Whatever the port answers, the wait goes on and ends well."""
-    for data in (b"", b"HTTP/1.1 404 Not Found\r\n\r\n", http(b"{"), http(b"{}"), http(b'{"pipelines": [{}]}'),
-                 http(b'{"pipelines": [{"job_id": "ide", "partitions_done": 1}]}')):
-        assert progress_with(cuzk, data, False) == "", data
 
 
 if __name__ == "__main__":
