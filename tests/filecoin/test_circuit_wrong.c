@@ -262,24 +262,23 @@ static void test_update(void **state)
         cuzk_update_public_inputs(expected, &it.update_statement, it.partition);
         assert_true(has_inputs(it.right, expected));
         cuzk_update_partition *p = &it.update.partitions[it.partition];
-        cuzk_digest *const comms[] = {&it.update_statement.comm_r_old,
-                                      &it.update_statement.comm_r_new,
-                                      &it.update_statement.comm_d_new};
-        for (unsigned k = 0; k < 3 && cases[i].n_challenges > 0; k++) {
+        cuzk_digest *const comms[] = {
+            &it.update_statement.comm_r_old, &it.update_statement.comm_r_new,
+            &it.update_statement.comm_d_new, &it.update.partitions[it.partition].comm_c};
+        for (unsigned k = 0; k < 4 && cases[i].n_challenges > 0; k++) {
             change(comms[k], true, "commitment", k);
         }
         for (unsigned k = 0; k < 2 && cases[i].n_challenges > 0; k++) { /* the first, the last */
             unsigned a = k * ((1u << cases[i].apex_bits) - 1);
             change(&p->apex_leaves[a], true, "apex leaf", a);
         }
-        change(&p->comm_c, true, "comm_c", 0);
         unsigned n_r = cuzk_tree_siblings(cuzk_tree_poseidon(it.proof.sector));
         unsigned n_d = it.proof.sector->lg_nodes, n_low = cases[i].random_bits - cases[i].apex_bits;
         for (unsigned c = 0; c < cases[i].n_challenges; c++) {
             cuzk_update_challenge *ch = &p->challenges[c];
             /* places are computed from comm_r_new, the new replica from the old and the data */
             change_path(&ch->r_old, n_r, 0, n_r, c == 0, true, false, "r_old");
-            change_path(&ch->r_new, n_r, 0, n_r, c == 0, false, false, "r_new");
+            change_path(&ch->r_new, 1, 0, n_r, c == 0, false, false, "r_new");
             /* up to the apex leaf; above it stands the apex tree */
             change_path(&ch->d_new, cases[i].random_bits, 0, n_low, false, true, false, "d_new");
         }
