@@ -137,7 +137,7 @@ static void put_value(words *w, const json_tree *t, unsigned v)
         put_space(w);
         return;
     }
-    unsigned *order = malloc(x->n_children * sizeof *order), n = 0;
+    unsigned *order = calloc(x->n_children, sizeof *order), n = 0;
     stop_unless(order != NULL, "out of memory");
     for (unsigned c = x->first_child; n < x->n_children; c = t->v[c].next) {
         unsigned to = x->kind == '{' ? (unsigned)(cuzk_test_random(w->state) % (n + 1)) : n;

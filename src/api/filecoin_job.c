@@ -107,7 +107,11 @@ static cuzk_status take_replica_id(cuzk_filecoin_job *job, const cuzk_filecoin_r
     const cuzk_porep_vanilla *v = r->porep;
     bool has_number;
     uint64_t number;
+    uint8_t ticket[32];
     CUZK_TRY(take_sector_number(&has_number, &number, r, err));
+    if (v != NULL) { /* it must agree also where nothing is derived from it */
+        CUZK_TRY(take_porep(ticket, r, CUZK_FIELD_TICKET, v->ticket, err));
+    }
     if (v != NULL && (!has_number || !cuzk_request_has(r, CUZK_FIELD_MINER_ID))) {
         s->replica_id = v->replica_id;
         return CUZK_OK;
@@ -116,10 +120,11 @@ static cuzk_status take_replica_id(cuzk_filecoin_job *job, const cuzk_filecoin_r
     if (!has_number) {
         CUZK_TRY(cuzk_request_need(r, CUZK_FIELD_SECTOR_NUMBER, err));
     }
-    uint8_t ticket[32];
     uint8_t prover_id[32];
     uint8_t porep_id[32];
-    CUZK_TRY(take_porep(ticket, r, CUZK_FIELD_TICKET, v != NULL ? v->ticket : NULL, err));
+    if (v == NULL) {
+        CUZK_TRY(take_porep(ticket, r, CUZK_FIELD_TICKET, NULL, err));
+    }
     cuzk_prover_id(prover_id, r->numbers[CUZK_FIELD_MINER_ID]);
     cuzk_porep_id(porep_id, &job->proof);
     cuzk_replica_id(s->replica_id.b, prover_id, number, ticket, s->comm_d.b, porep_id);

@@ -128,7 +128,7 @@ static void test_cursors(void **state)
         enum { PIECES = 12 };
         cuzk_cs cs, pieces[PIECES];
         uint32_t begin[PIECES + 1] = {0}, first_input[PIECES + 1] = {0};
-        unsigned n = 1 + below(PIECES), order[PIECES];
+        unsigned n = 1 + below(PIECES), order[PIECES] = {0};
         random_plan(&p);
         cuzk_witness *w = empty_witness(&p);
         cuzk_cs_witness_begin(&cs, w, 0, 1);
