@@ -19,9 +19,9 @@ def progress_with(cuzk, body, look_twice=True):
         return body if isinstance(body, bytes) else http(json.dumps(body).encode())
 
     def answer(request):
-        assert looks.acquire(timeout=20 * harness.SLOW)
+        assert looks.acquire(timeout=60 * harness.SLOW)
         if look_twice:
-            assert looks.acquire(timeout=20 * harness.SLOW)
+            assert looks.acquire(timeout=60 * harness.SLOW)
         return completed(request.job_id)
     with Daemon(unix(cuzk), dict(good_answers(cuzk), AwaitProof=answer)), RawServer(answer_with(data)) as s:
         return cuzk.ok("await", "id", "--connect", unix(cuzk), "--status", s.address, "--progress").err
@@ -56,7 +56,7 @@ def test_a_silent_port_is_left_alone(cuzk):
         given_up.set()
 
     def answer(request):
-        assert given_up.wait(30 * harness.SLOW)
+        assert given_up.wait(60 * harness.SLOW)
         time.sleep(0.3)  # three times as long as the client sleeps between two looks
         return completed(request.job_id)
     with Daemon(unix(cuzk), dict(good_answers(cuzk), AwaitProof=answer)), RawServer(silent) as s:

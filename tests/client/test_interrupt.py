@@ -14,7 +14,7 @@ def start(cuzk, *line):
 
 
 def end(process):
-    out, err = process.communicate(timeout=20 * harness.SLOW)
+    out, err = process.communicate(timeout=60 * harness.SLOW)
     return process.returncode, out.decode(), err.decode()
 
 
@@ -30,7 +30,7 @@ def test_every_command(cuzk):
         for i, c in enumerate(every_command(cuzk)):
             d.answers = dict(good, **{c.method: hang})
             p = start(cuzk, *c.line("--connect", unix(cuzk)))
-            assert called.acquire(timeout=20 * harness.SLOW)
+            assert called.acquire(timeout=60 * harness.SLOW)
             p.send_signal((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[i % 3])
             code, out, err = end(p)
             assert code == 1 and out == "" and err.startswith("cuzk ") and err.count("\n") == 1, (c.name, code, out, err)
@@ -76,7 +76,7 @@ def test_bench_tells_what_was_sent(cuzk):
         c = next(c for c in every_command(cuzk) if c.name == "bench")
         p = start(cuzk, *c.line("--connect", unix(cuzk), "--concurrency", 2))
         for _ in range(2):
-            assert called.acquire(timeout=20 * harness.SLOW)
+            assert called.acquire(timeout=60 * harness.SLOW)
         p.send_signal(signal.SIGINT)
         code, out, err = end(p)
         assert code == 1 and "interrupted after 0 of 2 jobs; those that were sent go on" in err, (code, out, err)

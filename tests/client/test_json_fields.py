@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """--json of every command: which members there are, of which type, and with which values; --quiet; help."""
-import json
+import base64, json
 
 from every_command import NO_PARAMETERS, every_command, good_answers, json_of
 from fake_daemon import Daemon, completed, messages, unix
 import harness
+from harness import read
 
 TIMES = {"total_ms": 1234, "queue_wait_ms": 34, "srs_load_ms": 0, "synthesis_ms": 400, "gpu_compute_ms": 800}
 CIRCUIT = {"name": "mul", "zkey_path": "/c/mul.zkey", "curve": "bn128", "constraints": 1, "public_values": 1,
@@ -86,6 +87,30 @@ def test_quiet(cuzk):
             assert r.err == "", (c.name, r)
             if c.name not in said or c.waits:
                 assert r.out == "", (c.name, r)
+
+
+def test_forms_of_a_proof(cuzk):
+    """What await and prove write in every form is the daemon's proof, and verifies where it can be verified."""
+    _, circom = messages()
+    proof = bytes(range(128, 256)) + bytes(range(64))
+    with Daemon(unix(cuzk), good_answers(cuzk)) as d:
+        to = ["--connect", unix(cuzk)]
+        d.answers["AwaitProof"] = completed("j", proof)
+        for form, back in (("raw", lambda b: b), ("hex", lambda b: bytes.fromhex(b.decode())),
+                           ("base64", lambda b: base64.b64decode(b, validate=False)),
+                           ("json", lambda b: base64.b64decode(json.loads(b)["proof"], validate=True))):
+            cuzk.ok("await", "j", "--out", "p", "--format", form, *to)
+            data = read(cuzk.path("p"))
+            assert back(data) == proof and (form == "raw" or data.endswith(b"\n") and data.count(b"\n") in (1, 4)), data
+        zkey, wtns, vkey, proof, public = (cuzk.circom("bls12381", "multiplier2", n) for n in (
+            "circuit.zkey", "witness.wtns", "verification_key.json", "proof.json", "public.json"))
+        d.answers["ProveWitness"] = circom.ProveWitnessResponse(
+            job_id="j", status=1, proof_json=read(proof).decode(), public_json=read(public).decode())
+        cuzk.ok("prove", zkey, wtns, "c.json", "cp.json", "--format", "compact", *to)
+        cuzk.ok("verify", vkey, "cp.json", "c.json")
+        cuzk.ok("prove", zkey, wtns, "--format", "bytes", *to)
+        assert len(read(cuzk.path("proof.bin"))) == 192
+        cuzk.ok("verify", vkey, "public.json", "proof.bin")
 
 
 def test_usage(cuzk):
