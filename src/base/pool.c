@@ -19,10 +19,19 @@ struct member {
     pthread_t thread;
 };
 
+/* A caller whose loop waits for its turn. */
+struct turn {
+    struct turn *next;
+    unsigned urgency;
+    bool is_given;
+    pthread_cond_t given;
+};
+
 struct cuzk_pool {
     unsigned n_threads;
-    pthread_mutex_t
-        turn; /* held by the caller whose loop runs: loops take turns; guards the next */
+    pthread_mutex_t turns; /* guards the next two */
+    bool is_taken;         /* a loop runs; what follows up to members is its caller's */
+    struct turn *waiting;  /* the next one first */
     bool is_started;
     unsigned n_members; /* threads that the system gave: at most n_threads - 1 */
     struct member *members;
@@ -107,7 +116,7 @@ cuzk_status cuzk_pool_create(cuzk_pool **out, unsigned n_threads, cuzk_error *er
     cuzk_pool *pool = calloc(1, sizeof *pool);
     CUZK_FAIL_IF(pool == NULL, err, CUZK_E_MEMORY, "making a pool of %u threads: out of memory",
                  n_threads);
-    pthread_mutex_init(&pool->turn, NULL);
+    pthread_mutex_init(&pool->turns, NULL);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->start, NULL);
     pthread_cond_init(&pool->done, NULL);
@@ -147,7 +156,7 @@ void cuzk_pool_destroy(cuzk_pool *pool)
     pthread_cond_destroy(&pool->done);
     pthread_cond_destroy(&pool->start);
     pthread_mutex_destroy(&pool->lock);
-    pthread_mutex_destroy(&pool->turn);
+    pthread_mutex_destroy(&pool->turns);
     free(pool->members);
     free(pool);
 }
@@ -155,6 +164,60 @@ void cuzk_pool_destroy(cuzk_pool *pool)
 unsigned cuzk_pool_threads(const cuzk_pool *pool)
 {
     return pool == NULL ? 1 : pool->n_threads;
+}
+
+static _Thread_local unsigned thread_urgency;
+
+unsigned cuzk_pool_set_urgency(unsigned urgency)
+{
+    unsigned before = thread_urgency;
+    thread_urgency = urgency;
+    return before;
+}
+
+unsigned cuzk_pool_waiting(cuzk_pool *pool)
+{
+    unsigned n = 0;
+    pthread_mutex_lock(&pool->turns);
+    for (const struct turn *t = pool->waiting; t != NULL; t = t->next) {
+        n++;
+    }
+    pthread_mutex_unlock(&pool->turns);
+    return n;
+}
+
+static void take_turn(cuzk_pool *pool)
+{
+    pthread_mutex_lock(&pool->turns);
+    if (pool->is_taken) {
+        struct turn mine = {.urgency = thread_urgency};
+        pthread_cond_init(&mine.given, NULL);
+        struct turn **at = &pool->waiting;
+        while (*at != NULL && (*at)->urgency >= mine.urgency) {
+            at = &(*at)->next;
+        }
+        mine.next = *at;
+        *at = &mine;
+        while (!mine.is_given) {
+            pthread_cond_wait(&mine.given, &pool->turns);
+        }
+        pthread_cond_destroy(&mine.given);
+    }
+    pool->is_taken = true;
+    pthread_mutex_unlock(&pool->turns);
+}
+
+static void give_turn(cuzk_pool *pool)
+{
+    pthread_mutex_lock(&pool->turns);
+    struct turn *next = pool->waiting;
+    pool->is_taken = next != NULL;
+    if (next != NULL) {
+        pool->waiting = next->next;
+        next->is_given = true;
+        pthread_cond_signal(&next->given);
+    }
+    pthread_mutex_unlock(&pool->turns);
 }
 
 void cuzk_pool_for(cuzk_pool *pool, size_t n_chunks, cuzk_pool_body body, void *ctx)
@@ -165,7 +228,7 @@ void cuzk_pool_for(cuzk_pool *pool, size_t n_chunks, cuzk_pool_body body, void *
         }
         return;
     }
-    pthread_mutex_lock(&pool->turn);
+    take_turn(pool);
     if (!pool->is_started) {
         start(pool);
     }
@@ -187,5 +250,5 @@ void cuzk_pool_for(cuzk_pool *pool, size_t n_chunks, cuzk_pool_body body, void *
         pthread_cond_wait(&pool->done, &pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
-    pthread_mutex_unlock(&pool->turn);
+    give_turn(pool);
 }

@@ -29,8 +29,15 @@ unsigned cuzk_pool_threads(const cuzk_pool *pool);
 /** Run body(ctx, 0 … n_chunks-1, thread) on all threads and return when the last has ended.
  *
  *  pool NULL: run in the caller's thread. Threads: several callers may use one pool at once; their
- *  loops then take turns. */
+ *  loops then take turns: the most urgent caller's first, then in the order in which they came. */
 void cuzk_pool_for(cuzk_pool *pool, size_t n_chunks, cuzk_pool_body body, void *ctx);
+
+/** Loops that wait for their turn now. */
+unsigned cuzk_pool_waiting(cuzk_pool *pool);
+
+/** How urgent the loops of the calling thread are, in all pools: 0 at first, higher goes first.
+ *  Returned: how urgent they were. */
+unsigned cuzk_pool_set_urgency(unsigned urgency);
 
 /** Processors this process may run on: affinity mask and cgroup CPU quota, at least 1. */
 unsigned cuzk_cpu_count(void);

@@ -5,6 +5,7 @@
 #include "engine/inner.h"
 
 #include "base/clock.h"
+#include "base/pool.h"
 #include "engine/faults.h"
 
 #include <stdio.h>
@@ -244,6 +245,11 @@ static void hand_over(cuzk_device *device)
     }
 }
 
+void cuzk_thread_urgency(unsigned priority, bool has_lane)
+{
+    cuzk_pool_set_urgency(2 * priority + has_lane);
+}
+
 /* With a place among the waiters, but without the lock: until the lane is this unit's. */
 static cuzk_status await_lane(cuzk_lane *lane, cuzk_error *err)
 {
@@ -260,6 +266,7 @@ static cuzk_status await_lane(cuzk_lane *lane, cuzk_error *err)
     cuzk_observe_unit(engine, CUZK_EVENT_LANE_WAIT, CUZK_EVENT_END, unit, thread, status, NULL);
     CUZK_FAIL_IF(!lane->is_held, err, CUZK_E_CANCELLED, "cancelled while it waited for %s",
                  device->id);
+    cuzk_thread_urgency(unit->job->priority, true);
     lane->held_from = cuzk_now_ns();
     cuzk_observe_unit(engine, CUZK_EVENT_LANE, CUZK_EVENT_BEGIN, unit, thread, CUZK_OK, NULL);
     return CUZK_OK;
@@ -280,6 +287,7 @@ static uint64_t end_region(cuzk_lane *lane)
 {
     cuzk_thread *thread = thread_of(lane);
     lane->is_held = false;
+    cuzk_thread_urgency(thread->unit->job->priority, false);
     uint64_t held_ns = cuzk_now_ns() - lane->held_from;
     cuzk_observe_unit(thread->engine, CUZK_EVENT_LANE, CUZK_EVENT_END, thread->unit, thread,
                       CUZK_OK, NULL);

@@ -277,6 +277,9 @@ void cuzk_device_take(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit)
 void cuzk_device_run(cuzk_thread *thread, void *item);
 /** Hold a fault against a device. True: it has been taken out now. */
 bool cuzk_device_blame(cuzk_engine *engine, unsigned device, const char *why);
+/** How urgent loops of the calling thread are in pools that it shares with others: by priority,
+ *  then whoever holds a lane. Without the lock too. */
+void cuzk_thread_urgency(unsigned priority, bool has_lane);
 /** Wake a unit that waits for a lane, so that it sees that its job is stopped. */
 void cuzk_lane_wake(cuzk_unit *unit);
 /** Put a resident on all devices that have room. Without the lock. */
@@ -296,7 +299,7 @@ cuzk_wait_view cuzk_intake_wait(const cuzk_engine *engine);
 void cuzk_stage_witness(cuzk_thread *thread, void *item);
 void cuzk_stage_finish(cuzk_thread *thread, void *item);
 void cuzk_stage_verify(cuzk_thread *thread, void *item);
-/** What a call of the work is given. Without the lock. */
+/** What a call of the work is given; the thread becomes as urgent as the unit. Without the lock. */
 cuzk_work_call cuzk_stage_call(cuzk_unit *unit, cuzk_thread *thread);
 /** Whether a unit's job is stopped. Without the lock too. */
 bool cuzk_unit_is_stopped(const cuzk_unit *unit);

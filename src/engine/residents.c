@@ -300,6 +300,7 @@ static void load(cuzk_engine *engine, cuzk_slot *slot)
     bool warm = slot->n_preloads > 0;
     uint64_t since_ns = slot->memory_ns;
     slot->memory_ns = 0;
+    cuzk_thread_urgency(slot->order.priority, false);
     pthread_mutex_unlock(&engine->lock);
     uint64_t from_ns = cuzk_now_ns();
     cuzk_event event = {.id = CUZK_EVENT_RESIDENT,

@@ -269,6 +269,7 @@ static cuzk_status decode(cuzk_engine *engine, const cuzk_claim *claim, decoded 
                         .worker = -1,
                         .value = claim->bytes};
     cuzk_observe(engine, &event);
+    cuzk_thread_urgency(claim->priority, false);
     cuzk_status status = cuzk_fault_at(CUZK_FAULT_DECODE, -1, err);
     if (status == CUZK_OK) {
         status = kind->work->decode(kind->work->user, &found->task, &found->info, claim->payload,

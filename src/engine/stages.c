@@ -23,6 +23,7 @@ static bool is_cancelled(const void *context)
 
 cuzk_work_call cuzk_stage_call(cuzk_unit *unit, cuzk_thread *thread)
 {
+    cuzk_thread_urgency(unit->job->priority, false);
     return (cuzk_work_call){
         .unit = unit->index,
         .device = unit->device >= 0 ? (unsigned)unit->device : 0,

@@ -189,6 +189,88 @@ static void test_callers_take_turns(void **state)
 
 /* ---- making and ending ---- */
 
+/* ---- urgent loops ---------------------------------------------------------------------------- */
+
+enum { URGENT = 6 };
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    cuzk_pool *pool;
+    bool is_running, may_end; /* the first loop */
+    unsigned order[URGENT], n;
+} queue = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void hold_turn(void *ctx, size_t chunk, unsigned thread)
+{
+    (void)ctx, (void)thread;
+    pthread_mutex_lock(&queue.lock);
+    queue.is_running = true;
+    pthread_cond_broadcast(&queue.changed);
+    while (chunk == 0 && !queue.may_end) {
+        pthread_cond_wait(&queue.changed, &queue.lock);
+    }
+    pthread_mutex_unlock(&queue.lock);
+}
+
+static void *hold(void *unused)
+{
+    (void)unused;
+    cuzk_pool_for(queue.pool, 2, hold_turn, NULL);
+    return NULL;
+}
+
+static void note_turn(void *ctx, size_t chunk, unsigned thread)
+{
+    (void)thread;
+    pthread_mutex_lock(&queue.lock);
+    if (chunk == 0) {
+        queue.order[queue.n++] = *(const unsigned *)ctx;
+    }
+    pthread_mutex_unlock(&queue.lock);
+}
+
+static void *wait_for_turn(void *urgency)
+{
+    cuzk_pool_set_urgency(*(const unsigned *)urgency);
+    cuzk_pool_for(queue.pool, 2, note_turn, urgency);
+    return NULL;
+}
+
+/* Loops that wait while one runs: the most urgent first. */
+static void test_urgent_first(void **state)
+{
+    (void)state;
+    unsigned urgency[URGENT] = {0, 2, 1, 5, 2, 0};
+    static const unsigned expected[URGENT] = {5, 2, 2, 1, 0, 0};
+    pthread_t first, threads[URGENT];
+    assert_int_equal(cuzk_pool_create(&queue.pool, 2, NULL), CUZK_OK);
+    assert_int_equal(pthread_create(&first, NULL, hold, NULL), 0);
+    pthread_mutex_lock(&queue.lock);
+    while (!queue.is_running) {
+        pthread_cond_wait(&queue.changed, &queue.lock);
+    }
+    pthread_mutex_unlock(&queue.lock);
+    for (unsigned i = 0; i < URGENT; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, wait_for_turn, &urgency[i]), 0);
+    }
+    while (cuzk_pool_waiting(queue.pool) < URGENT) {
+        sched_yield();
+    }
+    pthread_mutex_lock(&queue.lock);
+    queue.may_end = true;
+    pthread_cond_broadcast(&queue.changed);
+    pthread_mutex_unlock(&queue.lock);
+    pthread_join(first, NULL);
+    for (unsigned i = 0; i < URGENT; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_memory_equal(queue.order, expected, sizeof expected);
+    cuzk_pool_destroy(queue.pool);
+    assert_int_equal(cuzk_pool_set_urgency(3), 0);
+    assert_int_equal(cuzk_pool_set_urgency(0), 3);
+}
+
 static void test_threads_end(void **state)
 {
     (void)state;
@@ -283,9 +365,9 @@ int main(void)
     usleep(20000);
     n_tasks_at_start = n_tasks();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loops),       cmocka_unit_test(test_callers_take_turns),
-        cmocka_unit_test(test_threads_end), cmocka_unit_test(test_too_few_threads),
-        cmocka_unit_test(test_processors),
+        cmocka_unit_test(test_loops),           cmocka_unit_test(test_callers_take_turns),
+        cmocka_unit_test(test_urgent_first),    cmocka_unit_test(test_threads_end),
+        cmocka_unit_test(test_too_few_threads), cmocka_unit_test(test_processors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

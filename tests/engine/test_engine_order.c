@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Who comes first: priorities at every hand-over, the oldest job, the lowest unit. Asserted from
  * recorded events, whose order is that of what happened. */
+#include "base/pool.h"
 #include "engine_test.h"
 
 #include <setjmp.h>
@@ -204,6 +205,44 @@ static void test_spans(void **state)
     test_clear(&t);
 }
 
+/* How urgent loops are in a pool that all share, by stage, as the work of a unit finds it. */
+static unsigned urgency[2][NULL_STAGES];
+
+static cuzk_status note_urgency(void *user, null_stage stage, const char *text, int unit,
+                                const cuzk_work_call *call)
+{
+    (void)user, (void)unit, (void)call;
+    unsigned now = cuzk_pool_set_urgency(0);
+    cuzk_pool_set_urgency(now);
+    urgency[text[0] == 'c'][stage] = now;
+    return CUZK_OK;
+}
+
+static void test_urgency(void **state)
+{
+    (void)state;
+    engine_test t;
+    test_init(&t);
+    test_start(&t, &(null_options){.hook = note_urgency});
+    test_call normal, critical;
+    test_submit(&t, &normal, "normal", 0, "normal");
+    test_expect_completed(&normal, "normal", 1);
+    test_submit(&t, &critical, "critical", CUZK_PRIORITY_CRITICAL, "critical");
+    test_expect_completed(&critical, "critical", 1);
+    static const null_stage STAGES[] = {NULL_DECODE, NULL_WITNESS, NULL_PROVE,
+                                        NULL_LANE,   NULL_FINISH,  NULL_VERIFY};
+    for (size_t i = 0; i < sizeof STAGES / sizeof STAGES[0]; i++) {
+        for (size_t k = 0; k < sizeof STAGES / sizeof STAGES[0]; k++) {
+            assert_true(urgency[1][STAGES[i]] > urgency[0][STAGES[k]]);
+        }
+        for (int c = 0; c < 2; c++) {
+            assert_int_equal(urgency[c][STAGES[i]],
+                             urgency[c][NULL_WITNESS] + (STAGES[i] == NULL_LANE));
+        }
+    }
+    test_clear(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_critical_next),
         cmocka_unit_test(test_interleaving),
         cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_urgency),
     };
     return cmocka_run_group_tests_name("engine: order", tests, NULL, NULL);
 }
