@@ -229,6 +229,7 @@ static void test_device(void **state)
     pthread_cond_broadcast(&region.changed);
     pthread_mutex_unlock(&region.lock);
     test_expect_state(&a, CUZK_JOB_CANCELLED, CUZK_E_CANCELLED);
+    test_call_clear(&a);
     test_expect_completed(&b, "b device=700000", 1);
     test_expect_completed(&c, "c device=1000", 1);
     test_clear(&t);
