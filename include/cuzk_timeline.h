@@ -11,10 +11,11 @@ extern "C" {
 #endif
 
 typedef enum {
-    CUZK_TIMELINE_TEXT = 0,   /* lines for people */
-    CUZK_TIMELINE_JSON = 1,   /* one object; every gap and job is in it, times in nanoseconds */
-    CUZK_TIMELINE_CHROME = 2, /* Trace Event Format, for chrome://tracing and Perfetto */
-    CUZK_TIMELINE_NAMES = 3   /* of no recording: what the names of spans and causes mean */
+    CUZK_TIMELINE_TEXT = 0,    /* lines for people */
+    CUZK_TIMELINE_JSON = 1,    /* one object; every gap and job is in it, times in nanoseconds */
+    CUZK_TIMELINE_CHROME = 2,  /* Trace Event Format, for chrome://tracing and Perfetto */
+    CUZK_TIMELINE_PICTURE = 3, /* SVG: devices with their gaps, workers, stages */
+    CUZK_TIMELINE_NAMES = 4    /* of no recording: what the names of spans and causes mean */
 } cuzk_timeline_format;
 
 typedef struct {

@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "timeline/chrome.h"
+#include "timeline/picture.h"
 #include "timeline/report.h"
 #include "timeline/what_if.h"
 
@@ -28,6 +29,33 @@ static cuzk_status give(char **text, size_t *n_bytes, cuzk_text *out, cuzk_statu
     return CUZK_OK;
 }
 
+/* What the options ask to look at. */
+static cuzk_analysis_options range_of(const cuzk_recording *recording,
+                                      const cuzk_timeline_options *o)
+{
+    uint64_t all_ns = recording->end_ns - recording->begin_ns;
+    return (cuzk_analysis_options){
+        .begin_ns = recording->begin_ns + (o->from_ns < all_ns ? o->from_ns : all_ns),
+        .end_ns =
+            o->to_ns == 0 || o->to_ns > all_ns ? recording->end_ns : recording->begin_ns + o->to_ns,
+        .gap_ns = o->gap_ns,
+        .slice_ns = o->slice_ns};
+}
+
+static cuzk_status draw(cuzk_text *text, const cuzk_recording *recording,
+                        const cuzk_timeline_options *o, cuzk_error *err)
+{
+    cuzk_analysis analysis;
+    cuzk_analysis_options range = range_of(recording, o);
+    uint64_t ns = range.end_ns > range.begin_ns ? range.end_ns - range.begin_ns : 0;
+    range.slice_ns = ns / CUZK_PICTURE_COLUMNS + 1; /* a column each */
+    range.gap_ns = range.slice_ns;                  /* what is narrower is not seen */
+    CUZK_TRY(cuzk_analyse(&analysis, recording, &range, err));
+    cuzk_status status = cuzk_picture_put(text, recording, &analysis, err);
+    cuzk_analysis_clear(&analysis);
+    return status;
+}
+
 static cuzk_status analyse(cuzk_text *text, const cuzk_recording *recording, bool as_json,
                            const cuzk_timeline_options *o, cuzk_error *err)
 {
@@ -35,13 +63,7 @@ static cuzk_status analyse(cuzk_text *text, const cuzk_recording *recording, boo
     cuzk_job_times *jobs = NULL;
     cuzk_span_times *spans = NULL;
     cuzk_status status;
-    uint64_t all_ns = recording->end_ns - recording->begin_ns;
-    cuzk_analysis_options range = {
-        .begin_ns = recording->begin_ns + (o->from_ns < all_ns ? o->from_ns : all_ns),
-        .end_ns =
-            o->to_ns == 0 || o->to_ns > all_ns ? recording->end_ns : recording->begin_ns + o->to_ns,
-        .gap_ns = o->gap_ns,
-        .slice_ns = o->slice_ns};
+    cuzk_analysis_options range = range_of(recording, o);
     cuzk_recording_report told = {.recording = recording,
                                   .analysis = &analysis,
                                   .n_gaps_told = o->n_gaps,
@@ -71,6 +93,8 @@ static cuzk_status report(cuzk_text *out, const char *path, cuzk_timeline_format
     cuzk_status status = CUZK_OK;
     if (format == CUZK_TIMELINE_CHROME) {
         cuzk_chrome_put(out, &recording);
+    } else if (format == CUZK_TIMELINE_PICTURE) {
+        status = draw(out, &recording, o, err);
     } else {
         status = analyse(out, &recording, format == CUZK_TIMELINE_JSON, o, err);
     }

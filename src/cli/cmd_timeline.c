@@ -57,8 +57,9 @@ static bool read_format(const cuzk_cli_args *args, cuzk_timeline_format *format)
 {
     bool names = cuzk_cli_value(args, "--names") != NULL;
     bool chrome = cuzk_cli_value(args, "--chrome") != NULL;
-    if (names + chrome + args->json > 1) {
-        cuzk_cli_usage(args, "--names, --chrome and --json are forms of output: give one");
+    bool picture = cuzk_cli_value(args, "--svg") != NULL;
+    if (names + chrome + picture + args->json > 1) {
+        cuzk_cli_usage(args, "--names, --chrome, --svg and --json are forms of output: give one");
         return false;
     }
     if (names != (args->n_positional == 0)) {
@@ -67,6 +68,7 @@ static bool read_format(const cuzk_cli_args *args, cuzk_timeline_format *format)
     }
     *format = names        ? CUZK_TIMELINE_NAMES
               : chrome     ? CUZK_TIMELINE_CHROME
+              : picture    ? CUZK_TIMELINE_PICTURE
               : args->json ? CUZK_TIMELINE_JSON
                            : CUZK_TIMELINE_TEXT;
     return true;

@@ -57,6 +57,11 @@ def test_what_is_recorded(cuzk):
         assert words in text, text
     events = json.loads(cuzk.ok("timeline", "--chrome", d.folder + "/rec").out)["traceEvents"]
     assert sum(e["name"] == "prove.start" for e in events) == 13 and all(e["ph"] in "MXi" for e in events)
+    import xml.dom.minidom
+    svg = xml.dom.minidom.parseString(cuzk.ok("timeline", "--svg", d.folder + "/rec").out)
+    labels = [t.firstChild.data for t in svg.getElementsByTagName("text")]
+    assert "worker 1" in labels and "witness" in labels and "4 jobs ended, 12 partitions done" in labels[0], labels
+    assert len(svg.getElementsByTagName("path")) >= 9
     # a part of it
     begin, end = j["begin_ns"], j["end_ns"]
     half = report(cuzk, d.folder + "/rec", "--to", "%.9f" % ((end - begin) / 2e9))
