@@ -44,6 +44,16 @@ CUZK_API cuzk_status cuzk_timeline_report(char **text, size_t *n_bytes, const ch
                                           const cuzk_timeline_options *options,
                                           cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Compare two recordings, before and after a change: medians of each span's lengths and the causes
+ * of gaps, each with whether the difference is more than noise.
+ *
+ *  text: returned, n_bytes and a NUL; free with cuzk_free. Errors: as cuzk_timeline_report.
+ * Thread-safe.
+ */
+CUZK_API cuzk_status cuzk_timeline_compare(char **text, size_t *n_bytes, const char *before_path,
+                                           const char *after_path, bool as_json,
+                                           cuzk_error *err) CUZK_WARN_UNUSED;
+
 /* A machine to simulate; 0: as it was recorded, or no limit. */
 typedef struct {
     size_t struct_bytes;

@@ -4,6 +4,7 @@
 
 #include "api/api.h"
 #include "timeline/chrome.h"
+#include "timeline/compare.h"
 #include "timeline/picture.h"
 #include "timeline/report.h"
 #include "timeline/what_if.h"
@@ -173,5 +174,28 @@ cuzk_status cuzk_timeline_simulate(char **text, size_t *n_bytes, const char *pat
     CUZK_TRY(cuzk_api_options(&m, sizeof m, machine, "cuzk_timeline_machine", err));
     cuzk_text out = {0};
     cuzk_status status = simulate(&out, path, &m, err);
+    return give(text, n_bytes, &out, status, err);
+}
+
+cuzk_status cuzk_timeline_compare(char **text, size_t *n_bytes, const char *before_path,
+                                  const char *after_path, bool as_json, cuzk_error *err)
+{
+    cuzk_error_clear(err);
+    CUZK_API_NOT_NULL(err, text);
+    CUZK_API_NOT_NULL(err, n_bytes);
+    CUZK_API_NOT_NULL(err, before_path);
+    CUZK_API_NOT_NULL(err, after_path);
+    *text = NULL;
+    *n_bytes = 0;
+    cuzk_recording before;
+    cuzk_recording after = {0};
+    cuzk_text out = {0};
+    CUZK_TRY(cuzk_recording_open(&before, before_path, bytes_max, err));
+    cuzk_status status = cuzk_recording_open(&after, after_path, bytes_max, err);
+    if (status == CUZK_OK) {
+        status = cuzk_compare_put(&out, &before, &after, as_json, err);
+    }
+    cuzk_recording_clear(&before);
+    cuzk_recording_clear(&after);
     return give(text, n_bytes, &out, status, err);
 }

@@ -62,6 +62,10 @@ static bool read_format(const cuzk_cli_args *args, cuzk_timeline_format *format)
         cuzk_cli_usage(args, "--names, --chrome, --svg and --json are forms of output: give one");
         return false;
     }
+    if (cuzk_cli_value(args, "--compare") != NULL && names + chrome + picture > 0) {
+        cuzk_cli_usage(args, "--compare prints text or JSON");
+        return false;
+    }
     if (names != (args->n_positional == 0)) {
         cuzk_cli_usage(args, names ? "--names takes no recording" : "which recording?");
         return false;
@@ -74,6 +78,17 @@ static bool read_format(const cuzk_cli_args *args, cuzk_timeline_format *format)
     return true;
 }
 
+static cuzk_status report(cuzk_cli_args *args, char **text, size_t *n_bytes,
+                          cuzk_timeline_format format, const cuzk_timeline_options *options)
+{
+    const char *after = cuzk_cli_value(args, "--compare");
+    const char *path = format == CUZK_TIMELINE_NAMES ? NULL : args->positional[0];
+    if (after != NULL) {
+        return cuzk_timeline_compare(text, n_bytes, path, after, args->json, &args->err);
+    }
+    return cuzk_timeline_report(text, n_bytes, path, format, options, &args->err);
+}
+
 int cuzk_cli_timeline(cuzk_cli_args *args)
 {
     cuzk_timeline_options options = CUZK_TIMELINE_OPTIONS_INIT;
@@ -83,9 +98,7 @@ int cuzk_cli_timeline(cuzk_cli_args *args)
     if (!read_options(args, &options) || !read_format(args, &format)) {
         return CUZK_EXIT_USAGE;
     }
-    if (cuzk_timeline_report(&text, &n_bytes,
-                             format == CUZK_TIMELINE_NAMES ? NULL : args->positional[0], format,
-                             &options, &args->err) != CUZK_OK) {
+    if (report(args, &text, &n_bytes, format, &options) != CUZK_OK) {
         return cuzk_cli_fail(args);
     }
     fwrite(text, 1, n_bytes, stdout); /* cuzk_cli_close_stdout sees what went wrong */

@@ -91,6 +91,7 @@ static const cuzk_cli_option timeline_options[] = {
     {"--to", NULL, "S", "and up to this one"},
     {"--slice", NULL, "S", "length of a slice of the series (default 1)"},
     {"--names", NULL, NULL, "instead print what the names of spans and causes mean"},
+    {"--compare", NULL, "AFTER", "instead compare with a recording made after a change"},
     {"--svg", NULL, NULL, "instead print a picture"},
     {"--chrome", NULL, NULL, "instead print it for chrome://tracing and Perfetto"},
     OPTION_END,

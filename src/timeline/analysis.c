@@ -121,6 +121,7 @@ static cuzk_status prepare(cuzk_analysis *out, const cuzk_recording *r,
                  "analysing a recording from %" PRIu64 " to %" PRIu64 " ns: the range is empty",
                  out->begin_ns, out->end_ns);
     uint64_t ns = out->end_ns - out->begin_ns;
+    out->slice_ns = out->slice_ns < ns + 1 ? out->slice_ns : ns + 1; /* its end is a time, too */
     uint64_t n_slices = ns / out->slice_ns + (ns % out->slice_ns != 0);
     CUZK_FAIL_IF(n_slices > SLICES_MAX, err, CUZK_E_ARGUMENT,
                  "analysing a recording: %" PRIu64 " slices of %" PRIu64 " ns, at most %d",

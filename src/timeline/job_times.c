@@ -163,12 +163,16 @@ cuzk_status cuzk_job_times_get(cuzk_job_times **out, size_t *n_out, const cuzk_r
 
 enum { GROUPS = CUZK_SPAN_NAMES * (CUZK_RECORDING_KINDS + 1) };
 
-static size_t group_of(const cuzk_timespan *s)
+uint8_t cuzk_span_kind(const cuzk_timespan *s)
 {
     /* a payload that is decoded has a priority, and no job yet */
     bool has_kind = (s->job != 0 || s->priority != 0) && s->kind < CUZK_RECORDING_KINDS;
-    return (size_t)s->name * (CUZK_RECORDING_KINDS + 1) +
-           (has_kind ? s->kind : (size_t)CUZK_RECORDING_KINDS);
+    return has_kind ? s->kind : (uint8_t)CUZK_RECORDING_KINDS;
+}
+
+static size_t group_of(const cuzk_timespan *s)
+{
+    return (size_t)s->name * (CUZK_RECORDING_KINDS + 1) + cuzk_span_kind(s);
 }
 
 static int by_value(const void *a, const void *b)

@@ -47,6 +47,9 @@ typedef struct {
 cuzk_status cuzk_job_times_get(cuzk_job_times **out, size_t *n, const cuzk_recording *recording,
                                cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** The kind of job that a span is of, or CUZK_RECORDING_KINDS. Pure. */
+uint8_t cuzk_span_kind(const cuzk_timespan *span);
+
 /* Lengths of the spans of one name and kind of job. */
 typedef struct {
     uint16_t name;

@@ -89,6 +89,29 @@ def test_causes(cuzk):
         assert causes[cause] >= 150 * 10 ** 6, (name, causes)
 
 
+def test_compare(cuzk):
+    """A change is seen where it was made, and nothing else is called one."""
+    paths = []
+    for name, work in (("a", "prove_us=2000"), ("a2", "prove_us=2000"), ("b", "prove_us=4000")):
+        d = Daemon(cuzk, test=True, name="compare-" + name, config={"recording.path": "rec", "journal.path": "none",
+                                                                    "gpus.gpu_workers_per_device": 1})
+        with d:
+            for i in range(4):
+                assert d.prove(d.null("units=20 n=%d %s" % (i, work))).status == COMPLETED
+        paths.append(d.folder + "/rec")
+    def spans(before, after):
+        j = cuzk.ok("timeline", before, "--compare", after, "--json").json()
+        assert all(c["verdict"] in ("longer", "shorter", "as before") for c in j["causes"])
+        return {s["name"]: s for s in j["spans"]}
+    s = spans(paths[0], paths[2])["prove.start"]
+    assert s["verdict"] == "longer" and s["b_ns"] > s["a_ns"] + 10 ** 6 and s["deviations"] > 3, s
+    assert spans(paths[2], paths[0])["prove.start"]["verdict"] == "shorter"
+    assert spans(paths[0], paths[0])["prove.start"]["deviations"] == 0
+    assert "prove.start" in cuzk.ok("timeline", paths[0], "--compare", paths[1]).out
+    cuzk.fails(2, "text or JSON", "timeline", paths[0], "--compare", paths[1], "--svg")
+    cuzk.fails(1, "No such file", "timeline", paths[0], "--compare", "missing")
+
+
 def test_simulated(cuzk):
     """The model comes to the recorded time, and a second device halves a backlog's."""
     d = Daemon(cuzk, test=True, name="simulated", config={"recording.path": "rec", "gpus.gpu_workers_per_device": 1})

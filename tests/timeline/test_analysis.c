@@ -330,6 +330,11 @@ static void test_ranges(void **state)
         cuzk_analysis_clear(&a);
         cuzk_analysis_clear(&b);
     }
+    /* a slice that is longer than all of it */
+    cuzk_analysis one = analyse(&s, (cuzk_analysis_options){.slice_ns = UINT64_MAX});
+    check_sums(&one);
+    assert_int_equal(one.n_slices, 1);
+    cuzk_analysis_clear(&one);
     /* only long gaps are listed, and all of them */
     cuzk_analysis some = analyse(&s, (cuzk_analysis_options){.gap_ns = 800});
     size_t n = 0;
