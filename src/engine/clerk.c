@@ -10,9 +10,6 @@
 
 #include <errno.h>
 
-/* Whether the calling thread is a hand, which tells what there is when its item has ended. */
-static _Thread_local bool is_hand;
-
 void cuzk_clerk_tell(cuzk_engine *engine, cuzk_notice *notice, cuzk_notice_kind kind)
 {
     CUZK_ASSERT(!notice->is_queued);
@@ -22,9 +19,6 @@ void cuzk_clerk_tell(cuzk_engine *engine, cuzk_notice *notice, cuzk_notice_kind 
         list->last->next = notice;
     } else {
         list->first = notice;
-        if (!is_hand && !engine->is_calling) {
-            pthread_cond_signal(&engine->clerk_wake);
-        }
     }
     list->last = notice;
 }
@@ -136,11 +130,6 @@ static bool tell_first(cuzk_engine *engine)
         pthread_cond_broadcast(&engine->quiet);
     }
     return true;
-}
-
-void cuzk_clerk_is_hand(void)
-{
-    is_hand = true;
 }
 
 bool cuzk_clerk_stand_in(cuzk_engine *engine)

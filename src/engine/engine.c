@@ -82,7 +82,6 @@ static void *run_hand(void *arg)
     cuzk_hand *hand = (cuzk_hand *)arg;
     cuzk_engine *engine = hand->engine;
     const char *name = NULL;
-    cuzk_clerk_is_hand();
     cuzk_engine_lock(engine);
     /* with each hand a thread comes: there is an idle hand for every idle thread */
     stand_ready(&engine->threads[hand - engine->hands]);
@@ -315,6 +314,7 @@ bool cuzk_engine_drain(cuzk_engine *engine, uint64_t deadline_ns)
     engine->is_draining = true;
     cuzk_intake_refuse(engine);
     cuzk_schedule(engine);
+    cuzk_clerk_remind(engine);
     while (!is_drained(engine) && cuzk_now_ns() < deadline_ns) {
         pthread_cond_timedwait(&engine->quiet, &engine->lock, &t);
     }
@@ -347,6 +347,7 @@ static void stop(cuzk_engine *engine)
     pthread_cond_broadcast(&engine->slots_changed);
     cuzk_records_again(engine); /* once more, whatever the time */
     cuzk_schedule(engine);
+    cuzk_clerk_remind(engine);
     while (n_busy(engine) > 0 || engine->finish.n > 0 || engine->n_writes > 0 ||
            engine->n_callers > 0) {
         pthread_cond_wait(&engine->quiet, &engine->lock);

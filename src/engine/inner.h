@@ -68,13 +68,14 @@ void cuzk_unit_want(cuzk_engine *engine, cuzk_unit *unit);
 /* ---- clerk.c --------------------------------------------------------------------------------- */
 
 cuzk_status cuzk_clerk_start(cuzk_engine *engine, cuzk_error *err) CUZK_WARN_UNUSED;
+/** Queue a notice. Whoever gives the lock away reminds the clerk, as cuzk_engine_unlock does, or
+ *  tells himself. */
 void cuzk_clerk_tell(cuzk_engine *engine, cuzk_notice *notice, cuzk_notice_kind kind);
 /** Take a notice back; fine when it is not queued. True: it was. */
 bool cuzk_clerk_untell(cuzk_engine *engine, cuzk_notice *notice);
-/** From now on the calling thread is a hand: it stands in for the clerk when its item has ended. */
-void cuzk_clerk_is_hand(void);
-/** A hand's: tell what there is, a few at most, if nobody does; the clerk gets the rest. Gives the
- *  lock away meanwhile. False: there was nothing. */
+/** In place of the clerk: tell what there is, a few at most, if nobody does; the clerk gets the
+ *  rest. Gives the lock away meanwhile: the caller sees to it that the engine stays. False: there
+ *  was nothing. */
 bool cuzk_clerk_stand_in(cuzk_engine *engine);
 /** Wake the clerk if there is something to tell and nobody tells. */
 void cuzk_clerk_remind(cuzk_engine *engine);

@@ -20,10 +20,11 @@
 typedef struct cuzk_journal cuzk_journal;
 
 typedef struct {
-    const char *path;    /* "…/journal.db"; its folder is made if it is not there */
-    uint64_t keep_ns;    /* ended jobs are deleted after this */
-    uint64_t keep_bytes; /* and the oldest of them earlier where all take more: each counts its
-                            answer, its texts and 512 */
+    const char *path;      /* "…/journal.db"; its folder is made if it is not there */
+    uint64_t keep_ns;      /* ended jobs are deleted after this */
+    uint64_t keep_bytes;   /* and the oldest of them earlier where all take more: each counts its
+                              answer, its texts and 512 */
+    uint64_t unhurried_ns; /* how long a job that is not hurried waits for others; 0: 2 ms */
     /* FOR TESTS: called before each commit; anything but CUZK_OK is taken for the disk's answer. */
     cuzk_status (*fault)(void *user, cuzk_error *err);
     void *fault_user;
@@ -61,6 +62,9 @@ typedef struct {
     const void *payload;
     size_t payload_bytes;
     int64_t accepted_unix_ms;
+    bool is_unhurried; /* nobody is told of its acceptance but with its end: it is written with
+                          the next request, or after unhurried_ns. A job that is done by then costs
+                          one commit and not two. */
 } cuzk_journal_job;
 
 /* status: CUZK_OK when it is on the disk. Anything else: it is not and will not be; error says why

@@ -20,9 +20,10 @@ struct cuzk_journal {
     cuzk_store *store; /* of the writing thread; before its first request also of cuzk_journal_read:
                           guarded by store_mutex */
     pthread_mutex_t store_mutex;
-    pthread_mutex_t mutex; /* small, large, is_closing. Taken after store_mutex where both are */
+    pthread_mutex_t mutex; /* what follows. Taken after store_mutex where both are */
     pthread_cond_t wake;
     cuzk_journal_queue small, large;
+    unsigned n_pressing; /* in small: requests that do not wait for others */
     bool is_closing;
     pthread_t thread;
     bool has_thread;

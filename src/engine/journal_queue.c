@@ -8,6 +8,8 @@
  * pieces belong to nobody and are deleted when the journal is next opened. */
 #include "engine/journal_impl.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +43,8 @@ struct cuzk_journal_request {
     cuzk_journal_job job; /* texts in `copy` */
     cuzk_journal_end end; /* text and answer in `copy` */
     const void *proof;
-    size_t n_bytes; /* of payload, proof or answer */
+    size_t n_bytes;    /* of payload, proof or answer */
+    uint64_t write_ns; /* ACCEPT that is not hurried: when it is written at the latest; else 0 */
     cuzk_store_sum sum, *piece_sums;
     size_t n_pieces, n_written; /* of the payload */
     cuzk_journal_done done;
@@ -77,8 +80,12 @@ static void ask(cuzk_journal *journal, request *r)
     for (const request *l = journal->large.first; l != NULL && !is_large; l = l->next) {
         is_large = l->seq == r->seq;
     }
+    bool is_first = journal->small.first == NULL;
     push(is_large ? &journal->large : &journal->small, r);
-    pthread_cond_signal(&journal->wake);
+    journal->n_pressing += !is_large && r->write_ns == 0;
+    if (is_large || is_first || r->write_ns == 0) {
+        pthread_cond_signal(&journal->wake);
+    }
     pthread_mutex_unlock(&journal->mutex);
 }
 
@@ -117,6 +124,9 @@ void cuzk_journal_accept(cuzk_journal *journal, const cuzk_journal_job *job, cuz
     r->job.job_id = memcpy(job_id, job->job_id, n_job);
     r->n_bytes = job->payload_bytes;
     r->n_pieces = n_pieces;
+    if (job->is_unhurried && n_pieces <= 1) {
+        r->write_ns = cuzk_now_ns() + journal->options.unhurried_ns;
+    }
     r->sum = cuzk_store_sum_job(job);
     for (size_t k = 0; k < n_pieces; k++) {
         r->piece_sums[k] = cuzk_store_sum_piece(
@@ -330,6 +340,7 @@ static outcome *take_batch(cuzk_journal *journal, size_t *n, bool *has_large)
     }
     for (size_t i = 0; i < count; i++) {
         all[i].r = pop(&journal->small);
+        journal->n_pressing -= all[i].r->write_ns == 0;
     }
     if (*has_large) {
         all[count].r = journal->large.first;
@@ -447,17 +458,34 @@ static bool is_idle(const cuzk_journal *journal)
     return journal->small.first == NULL && journal->large.first == NULL;
 }
 
+/* Whether all that is asked for may wait, and until when. The oldest is first. */
+static bool may_wait(const cuzk_journal *journal, uint64_t *until_ns)
+{
+    bool waits = journal->small.first != NULL && journal->n_pressing == 0 &&
+                 journal->large.first == NULL && !journal->is_closing;
+    *until_ns = waits ? journal->small.first->write_ns : 0;
+    return waits && cuzk_now_ns() < *until_ns;
+}
+
+static int sleep_until(cuzk_journal *journal, uint64_t ns)
+{
+    struct timespec until = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    return pthread_cond_timedwait(&journal->wake, &journal->mutex, &until);
+}
+
 static void *run(void *user)
 {
     cuzk_journal *journal = (cuzk_journal *)user;
     bool more = false;
     pthread_mutex_lock(&journal->mutex);
+    uint64_t until_ns;
     while (!is_idle(journal) || !journal->is_closing) {
+        if (may_wait(journal, &until_ns)) {
+            sleep_until(journal, until_ns);
+            continue;
+        }
         if (is_idle(journal)) {
-            struct timespec until;
-            clock_gettime(CLOCK_MONOTONIC, &until);
-            until.tv_sec += more ? 0 : 1;
-            if (pthread_cond_timedwait(&journal->wake, &journal->mutex, &until) == ETIMEDOUT &&
+            if (sleep_until(journal, cuzk_now_ns() + (more ? 0 : 1000000000u)) == ETIMEDOUT &&
                 is_idle(journal)) {
                 pthread_mutex_unlock(&journal->mutex);
                 more = tidy(journal);
@@ -484,6 +512,9 @@ cuzk_status cuzk_journal_start(cuzk_journal *journal, cuzk_error *err)
 {
     journal->small.last = &journal->small.first;
     journal->large.last = &journal->large.first;
+    if (journal->options.unhurried_ns == 0) {
+        journal->options.unhurried_ns = 2000000;
+    }
     int rc = pthread_create(&journal->thread, NULL, run, journal);
     CUZK_FAIL_IF(rc != 0, err, CUZK_E_MEMORY, "starting its thread: %s", strerror(rc));
     journal->has_thread = true;

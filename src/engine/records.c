@@ -211,6 +211,7 @@ void cuzk_records_accept(cuzk_engine *engine, cuzk_job *job)
         .payload = job->payload,
         .payload_bytes = job->payload_bytes,
         .accepted_unix_ms = job->accepted_unix_ms,
+        .is_unhurried = job->n_waiters > 0 && !job->is_kept && !engine->journal_failed,
     };
     memcpy(record.digest, job->digest, sizeof record.digest);
     ask(engine, job);
@@ -326,7 +327,15 @@ static void on_end(void *user, cuzk_status status, const char *error)
     }
     cuzk_engine_lock(engine);
     note_health(engine, status, error);
+    engine->n_callers++; /* the engine stays */
     answer_end(engine, job, status);
+    if (engine->n_writes == 0) {
+        /* nothing waits for this thread: the answer goes out without waking another */
+        cuzk_clerk_stand_in(engine);
+    }
+    if (--engine->n_callers == 0) {
+        pthread_cond_broadcast(&engine->quiet);
+    }
     cuzk_engine_unlock(engine);
 }
 

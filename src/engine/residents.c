@@ -434,6 +434,7 @@ static cuzk_status wait_loaded(cuzk_engine *engine, cuzk_slot *slot, cuzk_error 
         }
         cuzk_schedule(engine);
         if (slot->n_attempts == n_attempts) { /* else it was refused just now */
+            cuzk_clerk_remind(engine);
             pthread_cond_wait(&engine->slots_changed, &engine->lock);
         }
     }

@@ -362,7 +362,7 @@ struct cuzk_engine {
     cuzk_timer timer;
     bool is_calling;      /* the clerk, or a hand in its place, is in a callback */
     pthread_cond_t quiet; /* something ended: for drain and stop */
-    unsigned n_callers;   /* inside cuzk_engine_preload */
+    unsigned n_callers;   /* inside cuzk_engine_preload; the journal's thread that calls out */
 
     cuzk_job *rewrites; /* jobs with something the journal did not take */
     unsigned n_writes;

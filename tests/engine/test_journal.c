@@ -288,6 +288,61 @@ static void test_group_commit(void **state)
     cuzk_journal_close(journal);
 }
 
+/* Ask for a job that is not hurried, and give its journal time for a commit. */
+static cuzk_journal_job ask_unhurried(cuzk_journal *journal, uint64_t seq)
+{
+    cuzk_journal_job job = make_job(seq, 100);
+    job.is_unhurried = true;
+    atomic_store(&n_answered, 0);
+    cuzk_journal_accept(journal, &job, on_answer, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    return job;
+}
+
+static void drop_unhurried(const cuzk_journal_job *job)
+{
+    while (atomic_load(&n_answered) == 0) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    }
+    free((void *)(uintptr_t)job->payload);
+}
+
+/* A job that nobody waits to see accepted is written together with its end, or with what others
+ * ask, or when the journal is closed; else after its time. */
+static void test_unhurried_jobs(void **state)
+{
+    (void)state;
+    disk d = {.stop = false};
+    cuzk_journal_options options = plain_options();
+    options.fault = disk_fault;
+    options.fault_user = &d;
+    options.unhurried_ns = UINT64_C(3600000000000);
+    cuzk_journal *journal = open_fine(&options);
+    cuzk_journal_job job = ask_unhurried(journal, 1);
+    assert_int_equal(atomic_load(&d.n_commits), 0);
+    assert_int_equal(finish_job(journal, 1, NULL), CUZK_OK);
+    assert_int_equal(atomic_load(&d.n_commits), 1);
+    drop_unhurried(&job);
+    job = ask_unhurried(journal, 2);
+    assert_int_equal(atomic_load(&d.n_commits), 1);
+    assert_int_equal(accept_job(journal, 3, 100, NULL), CUZK_OK);
+    assert_int_equal(atomic_load(&d.n_commits), 2);
+    drop_unhurried(&job);
+    job = ask_unhurried(journal, 4);
+    assert_int_equal(atomic_load(&d.n_commits), 2);
+    cuzk_journal_close(journal);
+    drop_unhurried(&job);
+
+    options.unhurried_ns = 1;
+    journal = open_fine(&options);
+    take_inventory(&found, journal);
+    assert_int_equal(found.n_jobs, 4);
+    assert_true(found.jobs[0].has_ended && !found.jobs[1].has_ended);
+    job = ask_unhurried(journal, 5);
+    drop_unhurried(&job);
+    cuzk_journal_close(journal);
+}
+
 /* A large payload takes several commits; what is small overtakes it, unless it is about that job.
  */
 static void test_large_payload_lets_others_pass(void **state)
@@ -817,6 +872,7 @@ int main(void)
         TEST(test_youngest_is_found),
         TEST(test_what_is_refused),
         TEST(test_group_commit),
+        TEST(test_unhurried_jobs),
         TEST(test_large_payload_lets_others_pass),
         TEST(test_many_threads),
         TEST(test_injected_faults),
