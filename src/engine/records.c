@@ -190,8 +190,15 @@ static void on_accepted(void *user, cuzk_status status, const char *error)
     cuzk_engine *engine = job->engine;
     cuzk_engine_lock(engine);
     note_health(engine, status, error);
+    /* the end that is asked for, too, is answered next: both are told then, at once */
+    bool ends_next = status == CUZK_OK && job->has_end && job->n_writes > 1 && !job->is_kept;
     answer_accept(engine, job, status, error);
-    cuzk_engine_unlock(engine);
+    if (ends_next) {
+        cuzk_schedule(engine);
+        pthread_mutex_unlock(&engine->lock);
+    } else {
+        cuzk_engine_unlock(engine);
+    }
 }
 
 void cuzk_records_accept(cuzk_engine *engine, cuzk_job *job)
