@@ -25,6 +25,16 @@ int64_t cuzk_engine_unix_ms(void);
 /** Text for an error that outlives its cuzk_error; NULL where memory is short. */
 char *cuzk_engine_text(const char *fmt, ...) CUZK_PRINTF(1, 2);
 
+/* ---- hands.c: without the lock --------------------------------------------------------------- */
+
+/** How many threads each stage has, which scheduling asks before any runs. */
+void cuzk_hands_size(cuzk_engine *engine);
+/** Start the clerk, and a hand for each thread of a stage. Errors: E_MEMORY; join those that run.
+ */
+cuzk_status cuzk_hands_start(cuzk_engine *engine, cuzk_error *err) CUZK_WARN_UNUSED;
+/** Have all of them leave, the clerk after its last notice. */
+void cuzk_hands_join(cuzk_engine *engine);
+
 /* ---- observe.c: without the lock ------------------------------------------------------------- */
 
 void cuzk_observe(const cuzk_engine *engine, const cuzk_event *event);
