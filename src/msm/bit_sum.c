@@ -15,22 +15,21 @@ enum {
     TASK_MIN = 2048, /* bits */
     TASK_MAX = 32768,
     TASKS_PER_THREAD = 8,
-    FEW = 8,                                 /* bits that are added one by one */
-    LEVEL_1 = TASK_MAX / SEGMENT,            /* points after a first level, at most */
-    LEVELS = LEVEL_1 + 2 * LEVEL_1 / SEGMENT /* points of all levels below the bases */
+    FEW = 8 /* bits that are added one by one */
 };
 
 /* Workspace of a thread. */
 typedef struct {
-    uint32_t *entries; /* TASK_MAX */
-    uint32_t *bounds;  /* LEVEL_1 + 1 */
-    uint8_t *points;   /* LEVELS */
+    uint32_t *entries; /* bit_sum.most */
+    uint32_t *bounds;  /* level_1 + 1 */
+    uint8_t *points;   /* levels */
     void *kernel;
 } thread_ws;
 
 typedef struct {
     const uint64_t *bitmap;
     size_t n, n_tasks, task_bits, task_points;
+    size_t most;                      /* points that a thread sums at once, at most TASK_MAX */
     size_t point_bytes, kernel_bytes; /* the larger of both groups */
     size_t threads, points, counts;   /* offsets into the workspace */
     size_t total;
@@ -46,10 +45,22 @@ static size_t round_64(size_t n)
     return (n + 63) / 64 * 64;
 }
 
+/* Points after a first level. */
+static size_t level_1(const bit_sum *b)
+{
+    return b->most / SEGMENT;
+}
+
+/* Points of all levels below the bases, each rounded up to 64 bytes. */
+static size_t levels(const bit_sum *b)
+{
+    return level_1(b) + 2 * level_1(b) / SEGMENT;
+}
+
 static size_t thread_bytes(const bit_sum *b)
 {
-    return round_64(TASK_MAX * sizeof(uint32_t)) + round_64((LEVEL_1 + 1) * sizeof(uint32_t)) +
-           round_64(LEVELS * b->point_bytes) + round_64(b->kernel_bytes);
+    return round_64(b->most * sizeof(uint32_t)) + round_64((level_1(b) + 1) * sizeof(uint32_t)) +
+           round_64(levels(b) * b->point_bytes) + round_64(b->kernel_bytes);
 }
 
 static void lay_out(bit_sum *b, const cuzk_curve *curve, size_t n, unsigned n_threads)
@@ -67,10 +78,18 @@ static void lay_out(bit_sum *b, const cuzk_curve *curve, size_t n, unsigned n_th
     b->task_bits = bits < TASK_MAX ? bits : TASK_MAX;
     b->task_points = b->task_bits / (SEGMENT * SEGMENT);
     b->n_tasks = (n + b->task_bits - 1) / b->task_bits;
+    if (n <= FEW) {
+        return; /* added one by one */
+    }
+    /* bounds that grow with n, since what is reserved for more bits must do for fewer */
+    size_t points = (n + b->task_bits) / (SEGMENT * SEGMENT); /* ≥ n_tasks · task_points */
+    size_t joined = (points + TASK_MIN - 1) / TASK_MIN * TASK_MIN;
+    joined = joined < TASK_MAX ? joined : TASK_MAX;
+    b->most = joined > b->task_bits ? joined : b->task_bits;
     b->threads = 0;
-    b->points = n_threads * thread_bytes(b);
-    b->counts = b->points + round_64(b->n_tasks * b->task_points * b->point_bytes);
-    b->total = b->counts + round_64(b->n_tasks * sizeof(uint32_t));
+    b->points = (b->n_tasks == 1 ? 1 : n_threads) * thread_bytes(b);
+    b->counts = b->points + round_64(points * b->point_bytes);
+    b->total = b->counts + round_64((n / TASK_MIN + 1) * sizeof(uint32_t));
 }
 
 static thread_ws thread_of(const bit_sum *b, unsigned thread)
@@ -78,11 +97,11 @@ static thread_ws thread_of(const bit_sum *b, unsigned thread)
     uint8_t *p = b->ws + b->threads + thread * thread_bytes(b);
     thread_ws t;
     t.entries = (uint32_t *)(void *)p;
-    p += round_64(TASK_MAX * sizeof(uint32_t));
+    p += round_64(b->most * sizeof(uint32_t));
     t.bounds = (uint32_t *)(void *)p;
-    p += round_64((LEVEL_1 + 1) * sizeof(uint32_t));
+    p += round_64((level_1(b) + 1) * sizeof(uint32_t));
     t.points = p;
-    t.kernel = p + round_64(LEVELS * b->point_bytes);
+    t.kernel = p + round_64(levels(b) * b->point_bytes);
     return t;
 }
 
@@ -163,7 +182,7 @@ static void join(const bit_sum *b, const cuzk_group *g, cuzk_jac *sum)
     for (size_t task = 0; task < b->n_tasks;) {
         const uint8_t *from = b->ws + b->points + task * b->task_points * point;
         size_t n = 0;
-        for (size_t slot = 0; task < b->n_tasks && n + b->task_points <= TASK_MAX; task++) {
+        for (size_t slot = 0; task < b->n_tasks && n + b->task_points <= b->most; task++) {
             for (uint32_t i = 0; i < counts[task]; i++) {
                 ws.entries[n++] = (uint32_t)(slot + i) << 1;
             }

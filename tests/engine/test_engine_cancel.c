@@ -162,6 +162,7 @@ static void test_with_journal(void **state)
     test_call a;
     test_submit(&t, &a, "a", 0, "n=a");
     test_gate_wait(&t, g, 1);
+    test_wait_submitted(&a);
     memory_journal_hold(journal, true);
     assert_true(cancel(&t, "a"));
     expect_cancelled(&a);
