@@ -59,10 +59,11 @@ bool cuzk_may_make_witness(const cuzk_engine *engine, const cuzk_unit *unit);
 /** Whether so many units wait for a finisher that devices stop. */
 bool cuzk_is_finish_full(const cuzk_engine *engine);
 
-/** Whether a stage has an idle thread. */
+/** Whether a stage has an idle thread, and there is a hand for it: the last one may be telling what
+ *  happened. */
 static inline bool cuzk_stage_is_idle(const cuzk_stage *stage)
 {
-    return stage->idle != NULL;
+    return stage->idle != NULL && stage->idle->engine->idle_hands != NULL;
 }
 
 /** Give an idle thread of the stage an item; there must be one. */

@@ -130,10 +130,10 @@ struct cuzk_unit {
     size_t proof_bytes;
     uint64_t witness_from, witness_ns, prove_from, prove_ns;
     uint64_t memory_ns; /* when its bytes were first not there for it; 0: they were */
-    uint64_t ready_ns; /* when its witness was ready, or its last attempt had failed */
-    bool wants_write; /* the journal did not take it: again later */
-    bool has_memory;  /* its bytes are reserved and its resident is held */
-    int suspect;      /* device whose proof did not verify, unless the witness is to blame; -1 */
+    uint64_t ready_ns;  /* when its witness was ready, or its last attempt had failed */
+    bool wants_write;   /* the journal did not take it: again later */
+    bool has_memory;    /* its bytes are reserved and its resident is held */
+    int suspect;        /* device whose proof did not verify, unless the witness is to blame; -1 */
 };
 
 struct cuzk_job {
@@ -228,7 +228,7 @@ struct cuzk_slot {
     unsigned n_users;      /* units that hold memory */
     unsigned n_jobs;       /* unfinished */
     unsigned n_preloads;   /* callers of preload */
-    uint64_t memory_ns; /* when the next load's bytes were first not there; 0: they were */
+    uint64_t memory_ns;    /* when the next load's bytes were first not there; 0: they were */
     uint64_t used_ns, load_ns;
     bool evict_when_idle;
     bool is_kept;        /* once it is ready, only a caller evicts it */
@@ -273,8 +273,9 @@ struct cuzk_thread {
 };
 
 /* A thread of the system. There are as many as the stages have threads, so one is idle whenever a
- * thread is. It runs what comes first, whatever the stage: a hand that ends an item stands first
- * among the idle ones, and what that item made possible is its next. */
+ * thread is, or tells what happened and will be. It runs what comes first, whatever the stage: a
+ * hand that ends an item stands first among the idle ones, and what that item made possible is its
+ * next. */
 typedef struct cuzk_hand {
     cuzk_engine *engine;
     pthread_t id;
