@@ -147,11 +147,28 @@ static void test_short_workspace(void **state)
     (void)state;
     const cuzk_curve *curve = cuzk_curve_get(CUZK_CURVE_BN254);
     uint64_t map[1] = {1};
-    uint8_t base[64] = {0}, ws[64];
-    cuzk_msm_query query = {.group = CUZK_G1, .bases = base};
+    uint8_t bases[9 * 64] = {0}, ws[64];
+    cuzk_msm_query query = {.group = CUZK_G1, .bases = bases};
     cuzk_error err = {0};
-    assert_int_equal(cuzk_bit_sum(curve, &query, 1, map, 1, ws, sizeof ws, NULL, &err),
+    assert_int_equal(cuzk_bit_sum(curve, &query, 1, map, 9, ws, sizeof ws, NULL, &err),
                      CUZK_E_SHORT_BUFFER);
+    assert_int_equal(cuzk_bit_sum_workspace_bytes(curve, 8, 1, NULL), 0); /* one by one */
+    assert_int_equal(cuzk_bit_sum(curve, &query, 1, map, 8, NULL, 0, NULL, &err), CUZK_OK);
+}
+
+/* What is reserved for so many bits does for fewer. */
+static void test_workspace_grows(void **state)
+{
+    (void)state;
+    const cuzk_curve *curve = cuzk_curve_get(CUZK_CURVE_BLS12_381);
+    for (unsigned t = 0; t <= 4; t++) {
+        size_t before = 0;
+        for (size_t n = 1; n < (size_t)1 << 27; n += n / 37 + 1) {
+            size_t bytes = cuzk_bit_sum_workspace_bytes(curve, n, 1, t > 0 ? pools[t] : NULL);
+            assert_true(bytes >= before);
+            before = bytes;
+        }
+    }
 }
 
 static int make_pools(void **state)
@@ -179,9 +196,13 @@ int main(void)
         return skip;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_short_workspace), cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_kinds_of_bases),  cmocka_unit_test(test_sparse_and_empty),
-        cmocka_unit_test(test_first),           cmocka_unit_test(test_large),
+        cmocka_unit_test(test_short_workspace),
+        cmocka_unit_test(test_workspace_grows),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_kinds_of_bases),
+        cmocka_unit_test(test_sparse_and_empty),
+        cmocka_unit_test(test_first),
+        cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, make_pools, destroy_pools);
 }
