@@ -197,14 +197,19 @@ void faulty_mend(void)
     faulty_fail(NULL, UINT_MAX, CUDA_SUCCESS, false);
 }
 
-bool faulty_is_first(unsigned n)
+unsigned faulty_names(const char **names, unsigned n_max)
 {
-    for (unsigned i = 0; i < n && i < FAULTY_NAMES_MAX; i++) {
-        if (strcmp(faulty.names[i], faulty.names[n]) == 0) {
-            return false;
+    unsigned n = 0;
+    for (unsigned i = 0; i < faulty.n_calls && i < FAULTY_NAMES_MAX; i++) {
+        unsigned k = 0;
+        while (k < n && strcmp(names[k], faulty.names[i]) != 0) {
+            k++;
+        }
+        if (k == n && n < n_max) {
+            names[n++] = faulty.names[i];
         }
     }
-    return n < FAULTY_NAMES_MAX;
+    return n;
 }
 
 void faulty_expect_nothing_held(void)

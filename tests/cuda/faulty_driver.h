@@ -36,8 +36,9 @@ void faulty_begin(void);
  *  `only` is not NULL. Counts begin at 0. */
 void faulty_fail(const char *only, unsigned n, CUresult result, bool for_good);
 
-/** Whether call n of those that were counted is the first of its function. */
-bool faulty_is_first(unsigned n);
+/** The names of the functions that were called since calls are counted, each once. n_max: room.
+ *  Returns how many. */
+unsigned faulty_names(const char **names, unsigned n_max);
 
 /** Nothing fails from now on. */
 void faulty_mend(void);
