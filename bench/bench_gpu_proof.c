@@ -3,14 +3,16 @@
  * file: the circuit and the witness of a made-up sector are real, the key's points are made on the
  * device, with known logarithms.
  *
- *   bench_gpu_proof KIND SIZE [--device N] [--runs N] [--piece N]     porep, window, winning or
- * update; 2k … 64g
+ *   bench_gpu_proof KIND SIZE [--device N] [--runs N] [--queue N] [--piece N]     porep, window,
+ * winning or update; 2k … 64g
  *
- * CSV on stdout: kind,size,step,median_ms. Steps: total, the call from the typed witness to the
- * sums on the host's clock; then what the stream did, by device events (device_times.h); kernels,
- * the sum of those that are neither copies nor waits. Comments: memory by purpose; whether the sums
- * over the witness (not H) are the multiples of the generator that they must be. Exit code 1 if one
- * is not. */
+ * CSV on stdout: kind,size,step,median_ms. First one proof after the other. Steps: total, from the
+ * typed witness to the sums on the host's clock; then what the proof's streams did, by device
+ * events (device_times.h), those of several streams added up; kernels, the time in which at least
+ * one ran. Then a queue of proofs and two workers: wall time a proof, and in which part of the time
+ * from the first kernel to the last at least one ran. Comments: memory by purpose; how well the
+ * clocks are known; whether the sums over the witness (not H) are the multiples of the generator
+ * that they must be. Exit code 1 if one is not. */
 #include "backend/cuda/device_prover.h"
 #include "backend/cuda/point_summer.h"
 #include "base/clock.h"
@@ -21,11 +23,15 @@
 #include "filecoin/synthetic.h"
 #include "groth16/prover_impl.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LG_PERIOD = 20, PERIOD = 1 << LG_PERIOD }; /* different points; the key repeats them */
+
+static int n_queue = 6; /* proofs */
 
 static const char *const kinds[] = {"", "porep", "update", "window", "winning"};
 
@@ -225,46 +231,148 @@ static void print_step(const char *name, const char *step, float *ms)
     printf("%s,%s,%.3f\n", name, step, (double)ms[n_runs / 2]);
 }
 
-static bool run(const char *name, const cuzk_prover *p, const cuzk_witness *w,
-                const cuzk_device_prover_params *params)
+static void prove_once(const cuzk_prove_device *face, const cuzk_prover *p, const cuzk_witness *w,
+                       cuzk_query_set *sets)
 {
-    static float ms[CUZK_TIME_KINDS + 2][RUNS_MAX];
     cuzk_error err = {0};
-    cuzk_device_prover *d = NULL;
-    cuzk_query_set sets[3];
+    cuzk_device_proof *proof = NULL;
     cuzk_jac h;
-    must(cuzk_device_prover_create(&d, &device, p, params, &err), &err);
-    DRIVER(cuCtxSynchronize, ());
-    const cuzk_arena *arena = cuzk_device_prover_memory(d);
-    printf("# device memory, MiB: key %zu, circuit %zu, tables %zu, witness %zu, workspace %zu\n",
-           arena->bytes[0] >> 20, arena->bytes[1] >> 20, arena->bytes[2] >> 20,
-           arena->bytes[3] >> 20, arena->bytes[4] >> 20);
+    memcpy(sets, p->sets, sizeof p->sets);
+    must(face->begin(face->context, &proof, w, &err), &err);
+    must(face->run(face->context, proof, &err), &err);
+    must(face->end(face->context, proof, &h, sets, &err), &err);
+}
+
+/* One proof after the other: medians of each kind. */
+static void run_alone(const char *name, cuzk_device_prover *d, const cuzk_prover *p,
+                      const cuzk_witness *w, cuzk_query_set *sets)
+{
+    static float ms[CUZK_TIME_KINDS + 1][RUNS_MAX];
     const cuzk_prove_device *face = cuzk_device_prover_get(d);
     for (int r = -1; r < n_runs; r++) { /* the first does not count */
         float of_kinds[CUZK_TIME_KINDS];
-        memcpy(sets, p->sets, sizeof sets);
         uint64_t begin = cuzk_now_ns();
-        must(face->sums(face->context, &h, sets, w, &err), &err);
+        prove_once(face, p, w, sets);
         uint64_t end = cuzk_now_ns();
         cuzk_device_prover_times(d, of_kinds);
-        if (r < 0) {
-            continue;
-        }
-        ms[CUZK_TIME_KINDS][r] = (float)(end - begin) / 1e6f;
-        for (int k = 0; k < CUZK_TIME_KINDS; k++) {
-            bool is_kernel = k >= CUZK_TIME_ROWS;
+        for (int k = 0; k < CUZK_TIME_KINDS && r >= 0; k++) {
             ms[k][r] = of_kinds[k];
-            ms[CUZK_TIME_KINDS + 1][r] =
-                (k == 0 ? 0 : ms[CUZK_TIME_KINDS + 1][r]) + (is_kernel ? of_kinds[k] : 0);
         }
+        ms[CUZK_TIME_KINDS][r < 0 ? 0 : r] = (float)(end - begin) / 1e6f;
     }
     print_step(name, "total", ms[CUZK_TIME_KINDS]);
-    print_step(name, "kernels", ms[CUZK_TIME_KINDS + 1]);
     for (int k = 0; k < CUZK_TIME_KINDS; k++) {
         print_step(name, cuzk_time_kind_name((cuzk_time_kind)k), ms[k]);
     }
+}
+
+/* ---- a queue and two workers ----------------------------------------------------------------- */
+
+enum { WORKERS = 2 };
+
+typedef struct {
+    const cuzk_prove_device *face;
+    const cuzk_prover *prover;
+    const cuzk_witness *witness;
+    cuzk_query_set sets[3];
+    atomic_int *left; /* proofs of the queue */
+} worker;
+
+/* All spans since they were last forgotten. The device calls one at a time. */
+typedef struct {
+    cuzk_device_span *spans;
+    size_t n, n_room;
+    uint64_t error_ns; /* the largest */
+    double drift_ppm;  /* of the last proof */
+} span_list;
+
+static void keep_spans(void *ctx, const cuzk_device_span *spans, size_t n,
+                       const cuzk_device_clock_fit *fit)
+{
+    span_list *list = ctx;
+    if (list->n + n > list->n_room) {
+        list->n_room = 2 * (list->n + n);
+        list->spans = realloc(list->spans, list->n_room * sizeof *spans);
+        if (list->spans == NULL) {
+            fprintf(stderr, "spans: out of memory\n");
+            exit(1);
+        }
+    }
+    memcpy(list->spans + list->n, spans, n * sizeof *spans);
+    list->n += n;
+    list->error_ns = fit->error_ns > list->error_ns ? fit->error_ns : list->error_ns;
+    list->drift_ppm = fit->drift_ppm;
+}
+
+static void *work(void *arg)
+{
+    worker *w = arg;
+    while (atomic_fetch_sub_explicit(w->left, 1, memory_order_relaxed) > 0) {
+        prove_once(w->face, w->prover, w->witness, w->sets);
+    }
+    return NULL;
+}
+
+/* Proofs in a queue: wall time a proof, and in which part of it at least one kernel ran, from the
+ * first kernel to the last. */
+static void run_queue(const char *name, cuzk_device_prover *d, const cuzk_prover *p,
+                      const cuzk_witness *w, span_list *list, int n_proofs)
+{
+    worker workers[WORKERS];
+    pthread_t threads[WORKERS];
+    atomic_int left = n_proofs;
+    list->n = 0;
+    uint64_t begin = cuzk_now_ns();
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i] =
+            (worker){.face = cuzk_device_prover_get(d), .prover = p, .witness = w, .left = &left};
+        if (pthread_create(&threads[i], NULL, work, &workers[i]) != 0) {
+            fprintf(stderr, "no thread\n");
+            exit(1);
+        }
+    }
+    for (int i = 0; i < WORKERS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    uint64_t wall = cuzk_now_ns() - begin, first = UINT64_MAX, last = 0;
+    uint64_t active = cuzk_device_spans_active_ns(list->spans, list->n);
+    for (size_t i = 0; i < list->n; i++) {
+        if (cuzk_time_is_kernel(list->spans[i].kind)) {
+            first = list->spans[i].begin_ns < first ? list->spans[i].begin_ns : first;
+            last = list->spans[i].end_ns > last ? list->spans[i].end_ns : last;
+        }
+    }
+    printf("%s,queue of %d: a proof,%.3f\n", name, n_proofs, (double)wall / 1e6 / (double)n_proofs);
+    printf("%s,queue of %d: kernels active,%.2f%%\n", name, n_proofs,
+           100.0 * (double)active / (double)(last - first));
+    printf("# clocks: error at most %.1f us, drift %.2f ppm\n", (double)list->error_ns / 1e3,
+           list->drift_ppm);
+}
+
+static bool run(const char *name, const cuzk_prover *p, const cuzk_witness *w,
+                cuzk_device_prover_params *params)
+{
+    cuzk_error err = {0};
+    cuzk_device_prover *d = NULL;
+    cuzk_query_set sets[3];
+    span_list list = {0};
+    params->spans = keep_spans;
+    params->spans_ctx = &list;
+    must(cuzk_device_prover_create(&d, &device, p, params, &err), &err);
+    DRIVER(cuCtxSynchronize, ());
+    const cuzk_arena *arena = cuzk_device_prover_memory(d);
+    printf("# device memory, MiB:");
+    for (int i = 0; i < CUZK_ARENA_PURPOSES; i++) {
+        printf(" %s %zu", cuzk_arena_purpose_name((cuzk_arena_purpose)i), arena->bytes[i] >> 20);
+    }
+    printf("\n");
+    run_alone(name, d, p, w, sets);
+    fflush(stdout);
+    run_queue(name, d, p, w, &list, n_queue);
+    fflush(stdout);
     bool right = check_sums(p, sets, w);
     cuzk_device_prover_destroy(d);
+    free(list.spans);
     return right;
 }
 
@@ -282,15 +390,17 @@ int main(int argc, char **argv)
             index = atoi(argv[i + 1]);
         } else if (strcmp(argv[i], "--runs") == 0) {
             n_runs = atoi(argv[i + 1]);
+        } else if (strcmp(argv[i], "--queue") == 0) {
+            n_queue = atoi(argv[i + 1]);
         } else if (strcmp(argv[i], "--piece") == 0) {
             params.piece = (uint32_t)atoi(argv[i + 1]) / 64 * 64;
         } else {
             good = false;
         }
     }
-    if (!good || n_runs < 1 || n_runs > RUNS_MAX) {
+    if (!good || n_runs < 1 || n_runs > RUNS_MAX || n_queue < 1) {
         fprintf(stderr, "usage: bench_gpu_proof porep|update|window|winning SIZE [--device N] "
-                        "[--runs N] [--piece N]\n");
+                        "[--runs N] [--queue N] [--piece N]\n");
         return 1;
     }
     cuzk_error err = {0};

@@ -34,6 +34,7 @@ struct cuzk_proving {
     size_t ws_bytes;
     cuzk_query_set sets[3];
     cuzk_jac h;
+    cuzk_device_proof *on_device; /* between begin and end there */
     cuzk_prove_times times;
     uint64_t stage_began_ns;
     double part_from, part_to; /* of the whole: what runs reports between them */
@@ -160,8 +161,10 @@ static cuzk_status eval_rows(cuzk_proving *g, cuzk_fr *a, cuzk_fr *b)
 static cuzk_status rows_and_quotient(cuzk_proving *g)
 {
     const cuzk_prover *p = g->p;
-    if (g->params.device != NULL) {
-        return CUZK_OK; /* rows and quotient are made there, together with the sums */
+    const cuzk_prove_device *device = g->params.device;
+    if (device != NULL) { /* rows and quotient are made there, together with the sums */
+        CUZK_TRY(begin_stage(g, "upload", AT_ROWS));
+        return device->begin(device->context, &g->on_device, g->w, g->err);
     }
     cuzk_fr *a = row_vector(g, 0), *b = row_vector(g, 1);
     CUZK_TRY(eval_rows(g, a, b));
@@ -266,8 +269,19 @@ static cuzk_status sums_on_device(cuzk_proving *g)
 {
     const cuzk_prove_device *d = g->params.device;
     CUZK_TRY(begin_stage(g, "device", AT_QUOTIENT));
+    return d->run(d->context, g->on_device, g->err);
+}
+
+static cuzk_status take_sums(cuzk_proving *g)
+{
+    const cuzk_prove_device *d = g->params.device;
+    cuzk_device_proof *proof = g->on_device;
+    if (d == NULL) {
+        return CUZK_OK;
+    }
     memcpy(g->sets, g->p->sets, sizeof g->sets);
-    return d->sums(d->context, &g->h, g->sets, g->w, g->err);
+    g->on_device = NULL;
+    return d->end(d->context, proof, &g->h, g->sets, g->err);
 }
 
 /* ---- assembly -----------------------------------------------------------------------------------
@@ -491,12 +505,16 @@ cuzk_status cuzk_proving_assemble(cuzk_proving *g, cuzk_proof_points *proof, cuz
 {
     g->err = err;
     CUZK_TRY(begin_stage(g, "assembly", AT_END));
+    CUZK_TRY(take_sums(g));
     return assemble(g, proof);
 }
 
 void cuzk_proving_end(cuzk_proving *g)
 {
     if (g != NULL) {
+        if (g->on_device != NULL) {
+            g->params.device->drop(g->params.device->context, g->on_device);
+        }
         free_workspace(g);
         cuzk_wipe(g, sizeof *g);
         free(g);

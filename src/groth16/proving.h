@@ -21,8 +21,9 @@ cuzk_status cuzk_proving_begin(cuzk_proving **out, const cuzk_prover *prover,
                                const cuzk_witness *witness, const cuzk_prove_params *params,
                                cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Rows a, b of the circuit and, without a device, the quotient's scalars. Errors: E_FORMAT (a bad
- *  coefficient of the key), E_CANCELLED. Threads: the pool's. */
+/** Rows a, b of the circuit and the quotient's scalars; with a device only the witness is copied
+ *  there, and it may wait for a place (groth16/prove_device.h). Errors: E_FORMAT (a bad coefficient
+ *  of the key), E_CANCELLED, those of a device's begin. Threads: the pool's. */
 cuzk_status cuzk_proving_quotient(cuzk_proving *proving, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** In how many parts the sums over H and over the witness are made: one on a device. */
@@ -32,8 +33,8 @@ unsigned cuzk_proving_n_sums(const cuzk_proving *proving);
  *  workspace: a few points stay. Errors: E_CANCELLED, E_MEMORY, E_DEVICE. Threads: the pool's. */
 cuzk_status cuzk_proving_sum(cuzk_proving *proving, unsigned i, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Choose r and s, fresh from the system's generator, and put the proof together: microseconds. It
- *  is not verified. proof: written on success. Errors: E_CANCELLED, E_INTERNAL (the generator). */
+/** Choose r and s, fresh from the system's generator, and put the proof together: microseconds; with
+ *  a device milliseconds, since windows are joined here. It is not verified. proof: written on success. Errors: E_CANCELLED, E_INTERNAL (the generator). */
 cuzk_status cuzk_proving_assemble(cuzk_proving *proving, cuzk_proof_points *proof,
                                   cuzk_error *err) CUZK_WARN_UNUSED;
 

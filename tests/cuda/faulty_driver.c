@@ -63,6 +63,8 @@ static bool fails(const char *name)
     X(cuDeviceTotalMem, (size_t * n, CUdevice d), (n, d))                                          \
     X(cuMemGetInfo, (size_t * f, size_t * a), (f, a))                                              \
     X(cuMemcpyHtoD, (CUdeviceptr d, const void *s, size_t n), (d, s, n))                           \
+    X(cuMemcpyHtoDAsync, (CUdeviceptr d, const void *s, size_t n, CUstream t), (d, s, n, t))       \
+    X(cuStreamWaitEvent, (CUstream s, CUevent e, unsigned f), (s, e, f))                           \
     X(cuMemcpyDtoH, (void *d, CUdeviceptr s, size_t n), (d, s, n))                                 \
     X(cuMemsetD8, (CUdeviceptr d, unsigned char b, size_t n), (d, b, n))                           \
     X(cuMemsetD8Async, (CUdeviceptr d, unsigned char b, size_t n, CUstream s), (d, b, n, s))       \
@@ -117,6 +119,22 @@ static CUresult pass_cuEventDestroy(CUevent event)
 {
     faulty.n_bad += faulty.n_events-- <= 0;
     return CUZK_CU(right, cuEventDestroy)(event);
+}
+
+static CUresult pass_cuMemAllocHost(void **out, size_t n_bytes)
+{
+    if (fails("cuMemAllocHost")) {
+        return faulty.result;
+    }
+    CUresult result = CUZK_CU(right, cuMemAllocHost)(out, n_bytes);
+    faulty.n_pinned += result == CUDA_SUCCESS;
+    return result;
+}
+
+static CUresult pass_cuMemFreeHost(void *p)
+{
+    faulty.n_bad += faulty.n_pinned-- <= 0;
+    return CUZK_CU(right, cuMemFreeHost)(p);
 }
 
 static CUresult pass_cuMemAlloc(CUdeviceptr *out, size_t n_bytes)
@@ -174,6 +192,8 @@ void faulty_begin(void)
     CUZK_CU(&table, cuModuleUnload) = pass_cuModuleUnload;
     CUZK_CU(&table, cuEventCreate) = pass_cuEventCreate;
     CUZK_CU(&table, cuEventDestroy) = pass_cuEventDestroy;
+    CUZK_CU(&table, cuMemAllocHost) = pass_cuMemAllocHost;
+    CUZK_CU(&table, cuMemFreeHost) = pass_cuMemFreeHost;
     CUZK_CU(&table, cuMemAlloc) = pass_cuMemAlloc;
     CUZK_CU(&table, cuMemFree) = pass_cuMemFree;
     faulty_device = device;
@@ -217,6 +237,7 @@ void faulty_expect_nothing_held(void)
     assert_int_equal(faulty.n_modules, 0);
     assert_int_equal(faulty.n_memory, 0);
     assert_int_equal(faulty.n_events, 0);
+    assert_int_equal(faulty.n_pinned, 0);
     assert_int_equal(faulty.n_contexts, 0);
     assert_int_equal(faulty.n_bad, 0);
 }

@@ -18,8 +18,8 @@ typedef struct {
     unsigned n_calls;
     const char *names[FAULTY_NAMES_MAX]; /* of the calls since they are counted */
     const char *failed; /* the name of the first call that failed; NULL: none did */
-    int n_modules, n_memory, n_events, n_contexts; /* held now */
-    size_t memory_bytes, memory_bytes_max;         /* held now, and at most */
+    int n_modules, n_memory, n_pinned, n_events, n_contexts; /* held now */
+    size_t memory_bytes, memory_bytes_max;                   /* held now, and at most */
     unsigned n_not_wiped; /* pieces of memory that were given back with a byte that is not 0 */
     unsigned n_bad;       /* given back what was not held */
 } faulty_driver;

@@ -129,6 +129,13 @@ static void check_places(const cuzk_card_plan *plan, const cuzk_card_need *need)
     add(&sums, at.select, 4);
     add(&sums, at.sums, 4);
     assert_apart(&sums, arena.total);
+    for (unsigned q = 1; q < need->n_queries && plan->is_apart; q++) { /* all at once */
+        add(&quotient, at.of[q].index, 4 * (size_t)need->n_field);
+        add(&quotient, at.of[q].which, 4 * (size_t)need->n_field);
+        add(&quotient, at.of[q].select, 4);
+        add(&quotient, at.of[q].sums, 4);
+    }
+    assert_apart(&quotient, arena.total);
 }
 
 static void check_plan(const cuzk_card_plan *plan, const cuzk_card_need *need, uint64_t memory)
@@ -169,7 +176,7 @@ static void check_sizes(const cuzk_card_need *need)
         assert_memory_equal(&same.arena, &plan.arena, sizeof plan.arena);
         assert_true(same.mode == plan.mode && same.piece == plan.piece &&
                     same.entries == plan.entries && same.n_slots == plan.n_slots &&
-                    same.lg_factors == plan.lg_factors);
+                    same.lg_factors == plan.lg_factors && same.is_apart == plan.is_apart);
         cuzk_card_plan less = decide(need, plan.arena.total - 1);
         assert_true(less.mode == CUZK_CARD_REFUSED || less.arena.total < plan.arena.total);
     }

@@ -4,6 +4,7 @@
 #include "backend/cuda/device_prover.h"
 #include "backend/cuda/point_adder.h"
 #include "backend/cuda/transformer.h"
+#include "base/clock.h"
 #include "faulty_driver.h"
 #include "random.h"
 
@@ -240,6 +241,7 @@ static void test_times(void **state)
             cuzk_device_times_drop(times);
             memset(wanted, 0, sizeof wanted);
         }
+        wanted[CUZK_TIME_KERNELS] = wanted[CUZK_TIME_ROWS];
         memset(found, 0xcc, sizeof found);
         must(cuzk_device_times_take(times, found, &error), &error);
         assert_memory_equal(found, wanted, sizeof wanted);
@@ -248,6 +250,63 @@ static void test_times(void **state)
     assert_int_equal(n_events, 0);
     cuzk_device_times_destroy(NULL);
     must(cuzk_device_times_mark(NULL, CUZK_TIME_SORT, NULL, &error), &error);
+}
+
+/* Two streams whose kernels overlap, and clocks that are told apart: events say what the host's
+ * clock says, later by a second, and a thousandth faster or slower; less than what can be told
+ * where little time passes. */
+static uint64_t host_ns;
+
+static CUresult record_by_host(CUevent event, CUstream stream)
+{
+    (void)stream;
+    recorded[(uintptr_t)event] = (float)((double)(cuzk_now_ns() - host_ns) / 1e6);
+    return CUDA_SUCCESS;
+}
+
+static void test_clocks(void **state)
+{
+    (void)state;
+    cuzk_cuda_api api;
+    cuzk_error error = {0};
+    float ms[CUZK_TIME_KINDS];
+    cuzk_device_clock_fit fit;
+    size_t n = 0;
+    cuzk_device_times *times = make_times(&api);
+    CUZK_CU(&api, cuEventRecord) = record_by_host;
+    host_ns = cuzk_now_ns() - 1000000000;
+    uint64_t before = cuzk_now_ns();
+    CUstream a = (CUstream)(uintptr_t)1, b = (CUstream)(uintptr_t)2;
+    const struct {
+        cuzk_time_kind kind;
+        CUstream stream;
+    } marks[] = {{CUZK_TIME_UPLOAD, a}, {CUZK_TIME_ROWS, a}, {CUZK_TIME_SORT, b},
+                 {CUZK_TIME_WAIT, a},   {CUZK_TIME_WAIT, b}, {CUZK_TIME_UPLOAD, a}};
+    must(cuzk_device_times_calibrate(times, a, &error), &error);
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        must(cuzk_device_times_mark(times, marks[i].kind, marks[i].stream, &error), &error);
+    }
+    must(cuzk_device_times_calibrate(times, a, &error), &error);
+    uint64_t after = cuzk_now_ns();
+    must(cuzk_device_times_take(times, ms, &error), &error);
+    const cuzk_device_span *spans = cuzk_device_times_spans(times, &n, &fit);
+    assert_int_equal(n, 4); /* upload, rows, sort, wait on a; the last marks have not ended */
+    for (size_t i = 0; i < n; i++) { /* floats of a second: 60 ns */
+        assert_true(spans[i].begin_ns + fit.error_ns + 1000 >= before);
+        assert_true(spans[i].end_ns <= after + fit.error_ns + 1000);
+        assert_true(spans[i].begin_ns <= spans[i].end_ns);
+        assert_int_equal(spans[i].stream, spans[i].kind == CUZK_TIME_SORT);
+    }
+    assert_true(fit.drift_ppm > -1000 && fit.drift_ppm < 1000);
+    assert_true(ms[CUZK_TIME_KERNELS] <= ms[CUZK_TIME_ROWS] + ms[CUZK_TIME_SORT]);
+    assert_true(ms[CUZK_TIME_KERNELS] + 1e-3f >= ms[CUZK_TIME_ROWS] &&
+                ms[CUZK_TIME_KERNELS] + 1e-3f >= ms[CUZK_TIME_SORT]);
+    for (uintptr_t i = 0; i < 17; i++) { /* one stream more than there is room for */
+        cuzk_status status = cuzk_device_times_mark(times, CUZK_TIME_ROWS, (CUstream)i, &error);
+        assert_int_equal(status, i < 16 ? CUZK_OK : CUZK_E_INTERNAL);
+    }
+    cuzk_device_times_destroy(times);
+    assert_int_equal(n_events, 0);
 }
 
 static CUresult refuse_record(CUevent event, CUstream stream)
@@ -356,10 +415,11 @@ int main(void)
     device_test_open();
     cuda_test_begin();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_error_texts),   cmocka_unit_test(test_arena_plans),
-        cmocka_unit_test(test_arena_reserve), cmocka_unit_test(test_arena_of_a_streamed_key),
-        cmocka_unit_test(test_times),         cmocka_unit_test(test_times_at_fault),
-        cmocka_unit_test(test_time_names),    cmocka_unit_test(test_addition_plans),
+        cmocka_unit_test(test_error_texts),    cmocka_unit_test(test_arena_plans),
+        cmocka_unit_test(test_arena_reserve),  cmocka_unit_test(test_arena_of_a_streamed_key),
+        cmocka_unit_test(test_times),          cmocka_unit_test(test_times_at_fault),
+        cmocka_unit_test(test_time_names),     cmocka_unit_test(test_clocks),
+        cmocka_unit_test(test_addition_plans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

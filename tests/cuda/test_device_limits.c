@@ -172,8 +172,8 @@ static void test_selected_values(void **state)
     cuzk_error error = {0};
     must(cuzk_point_summer_open(&s, device.api, cuzk_curve_get(CUZK_CURVE_BN254), &error), &error);
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-        uint32_t n = sizes[k], first = n / 7, rank = 0, n_wanted = 0, n_found = 0;
-        uint64_t is_value[4] = {0};
+        uint32_t n = sizes[k], first = n / 7, rank = 0, n_wanted = 0, n_bits = 0;
+        uint64_t is_value[4] = {0}, bits[4] = {0};
         uint32_t ranks[5] = {0}, wanted_index[200], wanted_which[200];
         for (uint32_t i = 0; i < n; i++) {
             if (i % 64 == 0) {
@@ -186,23 +186,31 @@ static void test_selected_values(void **state)
                     wanted_which[n_wanted++] = rank;
                 }
                 rank++;
+            } else if (cuda_test_random() % 2 == 0) {
+                bits[i / 64] |= UINT64_C(1) << i % 64;
+                n_bits += i >= first;
             }
         }
+        CUdeviceptr of_bits = device_bytes(bits, sizeof bits);
+        guarded counts = guard(8);
         CUdeviceptr bitmap = device_bytes(is_value, sizeof is_value);
         CUdeviceptr of_words = device_bytes(ranks, sizeof ranks);
         guarded index = guard(4 * (size_t)rank), which = guard(4 * (size_t)rank);
         guarded workspace = guard(cuzk_select_values_bytes(n));
         cuzk_selection selection = {.n_vars = n, .first = first};
-        must(cuzk_select_values(&s, &n_found, &selection, bitmap, of_words, index.at, which.at,
-                                workspace.at, NULL, &error),
+        must(cuzk_select_count(&s, &selection, of_bits, bitmap, counts.at, NULL, &error), &error);
+        assert_int_equal(((const uint32_t *)(uintptr_t)counts.at)[0], n_bits);
+        assert_int_equal(((const uint32_t *)(uintptr_t)counts.at)[1], n_wanted);
+        must(cuzk_select_values(&s, &selection, bitmap, of_words, index.at, which.at, workspace.at,
+                                NULL, &error),
              &error);
-        assert_int_equal(n_found, n_wanted);
         assert_memory_equal((const void *)(uintptr_t)index.at, wanted_index, 4 * n_wanted);
         assert_memory_equal((const void *)(uintptr_t)which.at, wanted_which, 4 * n_wanted);
         unguard(&workspace, "selected values", n);
         unguard(&index, "bases of selected values", n);
         unguard(&which, "numbers of selected values", n);
-        free_all((const CUdeviceptr[]){bitmap, of_words}, 2);
+        unguard(&counts, "counts of selected variables", n);
+        free_all((const CUdeviceptr[]){bitmap, of_words, of_bits}, 3);
     }
     cuzk_point_summer_close(&s);
 }

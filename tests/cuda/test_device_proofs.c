@@ -5,6 +5,8 @@
 #include "device_test.h"
 #include "groth16/support.h"
 
+#include <pthread.h>
+
 static cuzk_pool *pool;
 
 static cuzk_device_prover_params device_params; /* for the provers that follow */
@@ -107,11 +109,24 @@ static void spoil(faulty *f, cuzk_group_id group, cuzk_jac *sum)
     }
 }
 
-static cuzk_status faulty_sums(void *context, cuzk_jac *h, cuzk_query_set *sets,
-                               const cuzk_witness *witness, cuzk_error *err)
+static cuzk_status faulty_begin(void *context, cuzk_device_proof **out, const cuzk_witness *witness,
+                                cuzk_error *err)
+{
+    const faulty *f = context;
+    return f->right->begin(f->right->context, out, witness, err);
+}
+
+static cuzk_status faulty_run(void *context, cuzk_device_proof *proof, cuzk_error *err)
+{
+    const faulty *f = context;
+    return f->right->run(f->right->context, proof, err);
+}
+
+static cuzk_status faulty_end(void *context, cuzk_device_proof *proof, cuzk_jac *h,
+                              cuzk_query_set *sets, cuzk_error *err)
 {
     faulty *f = context;
-    cuzk_status status = f->right->sums(f->right->context, h, sets, witness, err);
+    cuzk_status status = f->right->end(f->right->context, proof, h, sets, err);
     spoil(f, CUZK_G1, h);
     for (int i = 0; i < 3; i++) {
         for (size_t k = 0; k < sets[i].n_queries; k++) {
@@ -119,6 +134,12 @@ static cuzk_status faulty_sums(void *context, cuzk_jac *h, cuzk_query_set *sets,
         }
     }
     return status;
+}
+
+static void faulty_drop(void *context, cuzk_device_proof *proof)
+{
+    const faulty *f = context;
+    f->right->drop(f->right->context, proof);
 }
 
 /* Sums in pieces, as where memory is short. Small runs do so in test_bellperson. */
@@ -165,6 +186,134 @@ static void test_memory(void **state)
     free(bytes.data);
 }
 
+/* ---- several at once ---- */
+
+typedef struct {
+    const cuzk_prover *prover;
+    cuzk_device_prover *device;
+    const cuzk_witness *witness;
+    const cuzk_blinding *blinding;
+    const cuzk_proof_points *expected;
+    unsigned n_right;
+} worker;
+
+static void *work(void *arg)
+{
+    worker *w = arg;
+    for (int i = 0; i < 3; i++) {
+        cuzk_error error = {0};
+        cuzk_proof_points found;
+        cuzk_prove_params params = {.test_blinding = w->blinding,
+                                    .device = cuzk_device_prover_get(w->device)};
+        if (cuzk_prover_prove(w->prover, &found, w->witness, &params, NULL, &error) == CUZK_OK) {
+            w->n_right += support_same_proof(&found, w->expected) ? 1 : 0;
+        } else {
+            printf("%s\n", error.text);
+        }
+    }
+    return NULL;
+}
+
+/* Spans of all proofs, as a bench collects them. */
+typedef struct {
+    size_t n_proofs, n_kernels;
+    bool in_order; /* no span ends before it begins; those of a stream do not overlap */
+} span_check;
+
+static void check_spans(void *ctx, const cuzk_device_span *spans, size_t n,
+                        const cuzk_device_clock_fit *fit)
+{
+    span_check *c = ctx;
+    c->n_proofs++;
+    assert_true(fit->error_ns < UINT64_C(60000000000));
+    for (size_t i = 0; i < n; i++) {
+        c->n_kernels += cuzk_time_is_kernel(spans[i].kind);
+        c->in_order &= spans[i].begin_ns <= spans[i].end_ns;
+    }
+}
+
+/* More threads than there are places for proofs. */
+static void test_workers(void **state)
+{
+    enum { WORKERS = 4 };
+    (void)state;
+    cuzk_error error = {0};
+    const char *name = "circom/bn254/multiplier2";
+    support_bytes bytes = support_zkey(name, pool);
+    cuzk_zkey key = support_open_zkey(&bytes);
+    cuzk_witness *w = support_witness(name, key.n_public + 1);
+    cuzk_prover *prover = NULL;
+    cuzk_blinding blinding;
+    cuzk_proof_points expected;
+    span_check spans = {.in_order = true};
+    support_fixed_rs(name, key.curve, &blinding, &expected);
+    must(cuzk_prover_create_zkey(&prover, &key, NULL, NULL, pool, &error), &error);
+    device_params.spans = check_spans;
+    device_params.spans_ctx = &spans;
+    cuzk_device_prover *d = device_prover_of(prover);
+    device_params.spans = NULL;
+    worker workers[WORKERS];
+    pthread_t threads[WORKERS];
+    for (int i = 0; i < WORKERS; i++) {
+        workers[i] = (worker){prover, d, w, &blinding, &expected, 0};
+        assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
+    }
+    for (int i = 0; i < WORKERS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(workers[i].n_right, 3);
+    }
+    assert_int_equal(spans.n_proofs, 3 * WORKERS);
+    assert_true(spans.n_kernels >= 3 * WORKERS);
+    assert_true(spans.in_order);
+    cuzk_device_prover_destroy(d);
+    cuzk_prover_destroy(prover);
+    cuzk_witness_destroy(w);
+    free(bytes.data);
+}
+
+/* A proof that is dropped, before and after its kernels, leaves its place to the next. */
+static void test_dropped(void **state)
+{
+    (void)state;
+    cuzk_error error = {0};
+    const char *name = "circom/bn254/multiplier2";
+    support_bytes bytes = support_zkey(name, pool);
+    cuzk_zkey key = support_open_zkey(&bytes);
+    cuzk_witness *w = support_witness(name, key.n_public + 1);
+    cuzk_prover *prover = NULL;
+    must(cuzk_prover_create_zkey(&prover, &key, NULL, NULL, pool, &error), &error);
+    cuzk_device_prover *d = device_prover_of(prover);
+    const cuzk_prove_device *face = cuzk_device_prover_get(d);
+    for (int i = 0; i < 6; i++) { /* more often than there are places */
+        cuzk_device_proof *proof = NULL;
+        must(face->begin(face->context, &proof, w, &error), &error);
+        if (i == 3) {
+            must(face->run(face->context, proof, &error), &error);
+        }
+        face->drop(face->context, proof);
+    }
+    cuzk_device_prover_destroy(d);
+    cuzk_prover_destroy(prover);
+    cuzk_witness_destroy(w);
+    free(bytes.data);
+}
+
+/* Intervals that touch, overlap, hold one another, and others than kernels'. */
+static void test_active(void **state)
+{
+    (void)state;
+    cuzk_device_span spans[] = {
+        {CUZK_TIME_SORT, 0, 50, 60},      {CUZK_TIME_ROWS, 0, 10, 20},
+        {CUZK_TIME_GATHERED, 1, 15, 25},  {CUZK_TIME_UPLOAD, 1, 0, 100},
+        {CUZK_TIME_ADDITIONS, 2, 16, 18}, {CUZK_TIME_REDUCTION, 0, 25, 30},
+        {CUZK_TIME_WAIT, 0, 30, 50},      {CUZK_TIME_PAIRS, 0, 70, 70},
+    };
+    size_t n = sizeof spans / sizeof *spans;
+    assert_int_equal(cuzk_device_spans_active_ns(spans, n), 30);
+    assert_int_equal(cuzk_device_spans_active_ns(spans, 0), 0);
+    assert_int_equal(cuzk_device_spans_active_ns(NULL, 0), 0);
+}
+
 static void test_wrong_sums(void **state)
 {
     (void)state;
@@ -178,7 +327,7 @@ static void test_wrong_sums(void **state)
     cuzk_device_prover *d = device_prover_of(prover);
     for (int wrong = 0; wrong <= 5; wrong++) { /* H, A, B1, B2, C in some order, then none */
         faulty f = {.right = cuzk_device_prover_get(d), .wrong = wrong};
-        cuzk_prove_device face = {"faulty", &f, faulty_sums};
+        cuzk_prove_device face = {"faulty", &f, faulty_begin, faulty_run, faulty_end, faulty_drop};
         cuzk_prove_params params = {.device = &face, .without_self_check = true};
         cuzk_proof_points proof;
         memset(&proof, 0xcc, sizeof proof);
@@ -205,9 +354,10 @@ int main(void)
 {
     device_test_open();
     pool = device_test_pool();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_circom),
-                                       cmocka_unit_test(test_bellperson),
-                                       cmocka_unit_test(test_pieces), cmocka_unit_test(test_memory),
-                                       cmocka_unit_test(test_wrong_sums)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_circom),  cmocka_unit_test(test_bellperson),
+        cmocka_unit_test(test_pieces),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_workers), cmocka_unit_test(test_dropped),
+        cmocka_unit_test(test_active),  cmocka_unit_test(test_wrong_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

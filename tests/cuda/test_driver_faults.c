@@ -94,10 +94,13 @@ static int close_prover(void **state)
     return 0;
 }
 
+static unsigned n_of_create; /* calls until it returned */
+
 static cuzk_status create_and_destroy(cuzk_error *error)
 {
     cuzk_device_prover *d = NULL;
     cuzk_status status = cuzk_device_prover_create(&d, &faulty_device, prover, NULL, error);
+    n_of_create = faulty.n_calls;
     assert_true(status == CUZK_OK || d == NULL);
     cuzk_device_prover_destroy(d);
     return status;
@@ -106,10 +109,10 @@ static cuzk_status create_and_destroy(cuzk_error *error)
 static void test_create(void **state)
 {
     (void)state;
-    unsigned n_calls = count_calls(create_and_destroy);
+    (void)count_calls(create_and_destroy);
+    unsigned n_calls = n_of_create; /* the destruction has nobody to tell */
     faulty_expect_nothing_held();
-    /* the last two are the destruction's, which has nobody to tell */
-    for (unsigned n = 0; n + 3 < n_calls; n++) {
+    for (unsigned n = 0; n < n_calls; n++) {
         fail_call(create_and_destroy, NULL, n, n % 2 == 0);
         faulty_expect_nothing_held();
     }
@@ -150,7 +153,8 @@ static cuzk_status prove(cuzk_error *error)
 static void expect_times(const float *found, const float *wanted)
 {
     for (int i = 0; i < CUZK_TIME_KINDS; i++) {
-        if (found[i] != wanted[i]) {
+        bool by_host = i == CUZK_TIME_LANE || i == CUZK_TIME_FINISH;
+        if (by_host ? (found[i] > 0) != (wanted[i] > 0) : found[i] != wanted[i]) {
             fail_msg("%s: %g ms, expected %g", cuzk_time_kind_name((cuzk_time_kind)i),
                      (double)found[i], (double)wanted[i]);
         }

@@ -1,391 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The kernels of bucket.h. All are bound by memory; bytes an entry: digits 32/windows + 4, the
- * first pass of the sort 16, others 24, pairs 16. Blocks of CUZK_BUCKET_BLOCK threads. */
-#include "backend/cuda/bucket.h"
-#include "backend/cuda/device_words.cuh"
+/* Buckets, pairs and selections: bucket.h. All are bound by memory; bytes a point: pairs 16. Blocks
+ * of CUZK_BUCKET_BLOCK threads. */
+#include "backend/cuda/bucket_block.cuh"
 #include "backend/cuda/point_add.h"
-
-enum {
-    BLOCK = CUZK_BUCKET_BLOCK,
-    WARPS = BLOCK / 32,
-    ROUNDS = CUZK_RADIX_TILE / BLOCK,
-    RADIX = 1 << CUZK_RADIX_BITS /* one a thread of a block */
-};
-
-static __device__ __forceinline__ uint32_t thread_number(void)
-{
-    return blockIdx.x * BLOCK + threadIdx.x;
-}
-
-/* ---- signed digits ---- */
-
-/* x, five words, shifted down by n < 64 bits. */
-static __device__ __forceinline__ void shift_down(uint64_t *x, uint32_t n)
-{
-    if (n == 0) {
-        return;
-    }
-#pragma unroll
-    for (int j = 0; j < 5; j++) {
-        x[j] = x[j] >> n | (j == 4 ? 0 : x[j + 1] << (64 - n));
-    }
-}
-
-/* k <- order - k where that is less; whether it was. */
-static __device__ __forceinline__ bool take_smaller(uint64_t *k, const uint64_t *order)
-{
-    uint64_t rest[4], borrow = 0;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        uint64_t t = order[j] - borrow;
-        borrow = order[j] < borrow;
-        rest[j] = t - k[j];
-        borrow |= t < k[j];
-    }
-    bool less = false;
-#pragma unroll
-    for (int j = 0; j < 4; j++) { /* the highest words that differ decide */
-        less = rest[j] < k[j] || (rest[j] == k[j] && less);
-    }
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
-        k[j] = less ? rest[j] : k[j];
-    }
-    return less;
-}
-
-CUZK_KERNEL __launch_bounds__(BLOCK) bucket_digits(cuzk_digits_args a)
-{
-    uint32_t i = thread_number();
-    if (i >= a.n) {
-        return;
-    }
-    uint64_t k[5], carry = 0;
-    cuzk_read_words(k, a.scalars + 4 * (size_t)(a.which == NULL ? i : a.which[i]), 4);
-    uint32_t flip = take_smaller(k, a.order) ? 1 : 0;
-    k[4] = 0;
-#pragma unroll
-    for (int j = 0; j < 5; j++) {
-        uint64_t sum = k[j] + carry;
-        carry = sum < carry;
-        k[j] = sum + a.offset[j];
-        carry += k[j] < sum;
-    }
-    uint32_t half = 1u << (a.bits - 1), skip = a.first * a.bits;
-#pragma unroll 1
-    for (; skip >= 64; skip -= 64) { /* no run-time index: k stays in registers */
-#pragma unroll
-        for (int j = 0; j < 5; j++) {
-            k[j] = j == 4 ? 0 : k[j + 1];
-        }
-    }
-    shift_down(k, skip);
-#pragma unroll 1
-    for (uint32_t v = 0; v < a.n_windows; v++) {
-        uint32_t digit = (uint32_t)k[0] & ((1u << a.bits) - 1);
-        shift_down(k, a.bits);
-        bool negative = digit < half;
-        uint32_t size = negative ? half - digit : digit - half;
-        a.codes[(size_t)v * a.n + i] = size << 1 | (negative ? 1 ^ flip : flip);
-    }
-}
-
-/* ---- radix sort ---- */
-
-/* A tile: entries, or codes of one window. */
-typedef struct {
-    uint32_t first, end; /* of entries; of the window's scalars */
-    uint32_t window, number;
-} radix_tile;
-
-template <bool CODES> static __device__ __forceinline__ radix_tile tile_of(const cuzk_radix_args &a)
-{
-    radix_tile t;
-    t.window = blockIdx.x / a.tiles;
-    t.number = blockIdx.x - t.window * a.tiles;
-    t.first = t.number * CUZK_RADIX_TILE;
-    t.end = a.n;
-    if (!CODES) {
-        t.first += a.segments[t.window];
-        t.end = a.segments[t.window + 1];
-    }
-    return t;
-}
-
-/* Whether there is an entry i of the tile, and what it is. */
-template <bool CODES>
-static __device__ __forceinline__ bool entry_at(const cuzk_radix_args &a, const radix_tile &t,
-                                                uint32_t i, cuzk_bucket_entry *e)
-{
-    e->key = 0;
-    e->value = 0;
-    if (i >= t.end) {
-        return false;
-    }
-    if (!CODES) {
-        *e = a.entries[i];
-        return true;
-    }
-    uint32_t code = a.codes[(size_t)t.window * a.n + i];
-    if (code < 2) {
-        return false;
-    }
-    e->key = (t.window << a.lg_buckets) + (code >> 1) - 1;
-    e->value = (a.index == NULL ? i : a.index[i]) << 1 | (code & 1);
-    return true;
-}
-
-static __device__ __forceinline__ uint32_t radix_of(const cuzk_radix_args &a, uint32_t key)
-{
-    return (key & ((1u << a.lg_buckets) - 1)) >> a.shift & ((1u << a.bits) - 1);
-}
-
-static __device__ __forceinline__ size_t count_place(const cuzk_radix_args &a, const radix_tile &t,
-                                                     uint32_t radix)
-{
-    return (size_t)((t.window << a.bits) + radix) * a.tiles + t.number;
-}
-
-template <bool CODES> static __device__ __forceinline__ void count_tile(const cuzk_radix_args &a)
-{
-    __shared__ uint32_t counts[RADIX];
-    radix_tile t = tile_of<CODES>(a);
-    counts[threadIdx.x] = 0;
-    __syncthreads();
-#pragma unroll
-    for (uint32_t j = 0; j < ROUNDS; j++) {
-        cuzk_bucket_entry e;
-        if (entry_at<CODES>(a, t, t.first + j * BLOCK + threadIdx.x, &e)) {
-            atomicAdd(&counts[radix_of(a, e.key)], 1);
-        }
-    }
-    __syncthreads();
-    if (threadIdx.x >> a.bits == 0) {
-        a.counts[count_place(a, t, threadIdx.x)] = counts[threadIdx.x];
-    }
-    if (blockIdx.x == 0 && threadIdx.x == 0) { /* the scan makes it the number of entries */
-        a.counts[(size_t)(a.n_windows << a.bits) * a.tiles] = 0;
-    }
-}
-
-CUZK_KERNEL __launch_bounds__(BLOCK) radix_count(cuzk_radix_args a)
-{
-    count_tile<false>(a);
-}
-
-CUZK_KERNEL __launch_bounds__(BLOCK) radix_count_codes(cuzk_radix_args a)
-{
-    count_tile<true>(a);
-}
-
-CUZK_KERNEL __launch_bounds__(BLOCK) radix_segments(cuzk_radix_args a)
-{
-    uint32_t v = thread_number();
-    if (v <= a.n_windows) {
-        a.segments[v] = a.counts[(size_t)(v << a.bits) * a.tiles];
-    }
-}
-
-/* The sum of v over the threads before this one. All threads of the block take part. */
-static __device__ __forceinline__ uint32_t block_scan(uint32_t v, uint32_t *warp_sums)
-{
-    uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, sum = v;
-#pragma unroll
-    for (uint32_t by = 1; by < 32; by *= 2) {
-        uint32_t other = __shfl_up_sync(0xffffffffu, sum, by);
-        sum += lane >= by ? other : 0;
-    }
-    if (lane == 31) {
-        warp_sums[warp] = sum;
-    }
-    __syncthreads();
-    uint32_t before = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < WARPS; i++) {
-        before += i < warp ? warp_sums[i] : 0;
-    }
-    __syncthreads();
-    return before + sum - v;
-}
-
-/* The lanes that exist and have this lane's radix. One vote a bit: __match_any_sync takes longer
- * the more different values there are. */
-static __device__ __forceinline__ uint32_t lanes_like(bool exists, uint32_t radix)
-{
-    uint32_t same = __ballot_sync(0xffffffffu, exists);
-#pragma unroll
-    for (uint32_t bit = 0; bit < CUZK_RADIX_BITS; bit++) {
-        bool is_set = (radix >> bit & 1) != 0;
-        uint32_t votes = __ballot_sync(0xffffffffu, is_set);
-        same &= is_set ? votes : ~votes;
-    }
-    return same;
-}
-
-/* What a block of the scatter shares. */
-typedef struct {
-    cuzk_bucket_entry ordered[CUZK_RADIX_TILE];
-    uint16_t counts[WARPS][RADIX];
-    uint32_t move[RADIX], warp_sums[WARPS], total;
-} scatter_shared;
-
-/* Counts of the warps to where their entries of each radix begin in the tile; `move`: from there to
- * where they begin in memory. */
-static __device__ __forceinline__ void place_counts(const cuzk_radix_args &a, const radix_tile &t,
-                                                    scatter_shared *s)
-{
-    uint32_t sum = 0;
-#pragma unroll
-    for (uint32_t w = 0; w < WARPS; w++) {
-        uint32_t count = s->counts[w][threadIdx.x];
-        s->counts[w][threadIdx.x] = (uint16_t)sum;
-        sum += count;
-    }
-    uint32_t start = block_scan(sum, s->warp_sums);
-    if (threadIdx.x == BLOCK - 1) {
-        s->total = start + sum;
-    }
-#pragma unroll
-    for (uint32_t w = 0; w < WARPS; w++) {
-        s->counts[w][threadIdx.x] = (uint16_t)(s->counts[w][threadIdx.x] + start);
-    }
-    if (threadIdx.x >> a.bits == 0) {
-        s->move[threadIdx.x] = a.counts[count_place(a, t, threadIdx.x)] - start;
-    }
-}
-
-/* Entries keep their order within a tile: a warp takes a run of the tile, 32 entries at a time, and
- * counts those of the same radix before each. They are ordered in shared memory, so that those of
- * one radix leave as a run. */
-template <bool CODES> static __device__ __forceinline__ void scatter_tile(const cuzk_radix_args &a)
-{
-    __shared__ scatter_shared s;
-    uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, present = 0;
-    radix_tile t = tile_of<CODES>(a);
-    cuzk_bucket_entry held[ROUNDS];
-    uint32_t ranks[(ROUNDS + 1) / 2]; /* two of 16 bits each */
-#pragma unroll
-    for (uint32_t j = 0; j < ROUNDS; j++) {
-        uint32_t i = t.first + (warp * ROUNDS + j) * 32 + lane;
-        present |= (uint32_t)entry_at<CODES>(a, t, i, &held[j]) << j;
-    }
-#pragma unroll
-    for (uint32_t i = threadIdx.x; i < WARPS * RADIX / 2; i += BLOCK) {
-        ((uint32_t *)s.counts)[i] = 0;
-    }
-    __syncthreads();
-#pragma unroll
-    for (uint32_t j = 0; j < ROUNDS; j++) {
-        uint32_t rank = 0;
-        if (t.first + (warp * ROUNDS + j) * 32 < t.end) {
-            bool exists = (present >> j & 1) != 0;
-            uint32_t radix = radix_of(a, held[j].key);
-            uint32_t same = lanes_like(exists, radix);
-            uint32_t before = (uint32_t)__popc(same & ((1u << lane) - 1));
-            uint32_t base = s.counts[warp][radix];
-            __syncwarp();
-            if (exists && before == 0) {
-                s.counts[warp][radix] = (uint16_t)(base + (uint32_t)__popc(same));
-            }
-            __syncwarp();
-            rank = base + before;
-        }
-        ranks[j / 2] = j % 2 == 0 ? rank : ranks[j / 2] | rank << 16;
-    }
-    __syncthreads();
-    place_counts(a, t, &s);
-    __syncthreads();
-#pragma unroll
-    for (uint32_t j = 0; j < ROUNDS; j++) {
-        if ((present >> j & 1) != 0) {
-            uint32_t rank = ranks[j / 2] >> (j % 2 * 16) & 0xffff;
-            s.ordered[s.counts[warp][radix_of(a, held[j].key)] + rank] = held[j];
-        }
-    }
-    __syncthreads();
-#pragma unroll 4
-    for (uint32_t j = threadIdx.x; j < s.total; j += BLOCK) {
-        cuzk_bucket_entry e = s.ordered[j];
-        a.sorted[s.move[radix_of(a, e.key)] + j] = e;
-    }
-}
-
-CUZK_KERNEL __launch_bounds__(BLOCK, 4) radix_scatter(cuzk_radix_args a)
-{
-    scatter_tile<false>(a);
-}
-
-CUZK_KERNEL __launch_bounds__(BLOCK, 4) radix_scatter_codes(cuzk_radix_args a)
-{
-    scatter_tile<true>(a);
-}
-
-/* ---- scan ---- */
-
-enum { RUN = CUZK_SCAN_TILE / BLOCK };
-
-static __device__ __forceinline__ uint32_t read_run(uint32_t *v, const cuzk_scan_args &a)
-{
-    uint32_t sum = 0;
-#pragma unroll
-    for (uint32_t j = 0; j < RUN; j++) {
-        uint32_t i = thread_number() * RUN + j;
-        v[j] = i < a.n ? a.a[i] : 0;
-        sum += v[j];
-    }
-    return sum;
-}
-
-CUZK_KERNEL __launch_bounds__(BLOCK) scan_sums(cuzk_scan_args a)
-{
-    __shared__ uint32_t warp_sums[WARPS];
-    uint32_t v[RUN];
-    uint32_t sum = read_run(v, a), before = block_scan(sum, warp_sums);
-    if (threadIdx.x == BLOCK - 1) {
-        a.sums[blockIdx.x] = before + sum;
-    }
-}
-
-CUZK_KERNEL __launch_bounds__(BLOCK) scan_top(cuzk_scan_args a)
-{
-    __shared__ uint32_t warp_sums[WARPS], total;
-    uint32_t done = 0;
-#pragma unroll 1
-    for (uint32_t first = 0; first < a.n_tiles; first += BLOCK) {
-        uint32_t i = first + threadIdx.x;
-        uint32_t v = i < a.n_tiles ? a.sums[i] : 0;
-        uint32_t before = block_scan(v, warp_sums);
-        if (i < a.n_tiles) {
-            a.sums[i] = done + before;
-        }
-        if (threadIdx.x == BLOCK - 1) {
-            total = before + v;
-        }
-        __syncthreads();
-        done += total;
-        __syncthreads();
-    }
-}
-
-CUZK_KERNEL __launch_bounds__(BLOCK) scan_apply(cuzk_scan_args a)
-{
-    __shared__ uint32_t warp_sums[WARPS];
-    uint32_t v[RUN];
-    uint32_t sum = read_run(v, a);
-    uint32_t before = a.sums[blockIdx.x] + block_scan(sum, warp_sums);
-#pragma unroll
-    for (uint32_t j = 0; j < RUN; j++) {
-        uint32_t i = thread_number() * RUN + j;
-        if (i < a.n) {
-            a.a[i] = before;
-        }
-        before += v[j];
-    }
-}
 
 /* ---- buckets ---- */
 
-CUZK_KERNEL __launch_bounds__(BLOCK) bucket_bounds(cuzk_bucket_args a)
+CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) bucket_bounds(cuzk_bucket_args a)
 {
     uint32_t b = thread_number();
     if (b > a.n_buckets) {
@@ -403,7 +24,7 @@ CUZK_KERNEL __launch_bounds__(BLOCK) bucket_bounds(cuzk_bucket_args a)
     a.next[b] = from;
 }
 
-CUZK_KERNEL __launch_bounds__(BLOCK) bucket_totals(cuzk_bucket_args a)
+CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) bucket_totals(cuzk_bucket_args a)
 {
     __shared__ uint32_t shared[CUZK_TOTALS];
     if (threadIdx.x < CUZK_TOTALS) {
@@ -415,7 +36,7 @@ CUZK_KERNEL __launch_bounds__(BLOCK) bucket_totals(cuzk_bucket_args a)
     for (int r = 0; r < CUZK_ROUNDS_MAX; r++) {
         totals[r] = 0;
     }
-    for (uint32_t b = thread_number(); b < a.n_buckets; b += gridDim.x * BLOCK) {
+    for (uint32_t b = thread_number(); b < a.n_buckets; b += gridDim.x * BUCKET_BLOCK) {
         uint32_t count = a.begin[b + 1] - a.begin[b];
         largest = count > largest ? count : largest;
 #pragma unroll
@@ -439,7 +60,7 @@ CUZK_KERNEL __launch_bounds__(BLOCK) bucket_totals(cuzk_bucket_args a)
     }
 }
 
-CUZK_KERNEL __launch_bounds__(BLOCK) bucket_counts(cuzk_bucket_args a)
+CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) bucket_counts(cuzk_bucket_args a)
 {
     uint32_t b = thread_number();
     if (b <= a.n_buckets) {
@@ -448,7 +69,16 @@ CUZK_KERNEL __launch_bounds__(BLOCK) bucket_counts(cuzk_bucket_args a)
     }
 }
 
-CUZK_KERNEL __launch_bounds__(BLOCK) bucket_pairs(cuzk_bucket_args a)
+/* Where the round before put point `place` of a bucket that began at `begin` then: pairs' sums
+ * first, then the points that had no partner. */
+static __device__ __forceinline__ uint32_t point_of(const cuzk_bucket_args &a, uint32_t key,
+                                                    uint32_t begin, uint32_t place)
+{
+    uint32_t before = a.before[key], n_pairs = (a.before[key + 1] - before) / 2;
+    return place < n_pairs ? before - begin + place : a.n_pairs_before + 2 * begin - before;
+}
+
+CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) bucket_pairs(cuzk_bucket_args a)
 {
     uint32_t i = thread_number();
     if (i >= a.n) {
@@ -456,19 +86,21 @@ CUZK_KERNEL __launch_bounds__(BLOCK) bucket_pairs(cuzk_bucket_args a)
     }
     bool is_first_round = a.entries != NULL;
     uint32_t key = is_first_round ? a.entries[i].key : a.keys[i];
-    uint32_t place = i - a.begin[key];
+    uint32_t begin = a.begin[key], place = i - begin;
     if (place % 2 != 0) {
         return;
     }
-    bool has_second = i + 1 < a.begin[key + 1];
-    uint32_t slot = a.next[key] + place / 2;
-    uint32_t first = is_first_round ? a.entries[i].value : i << 1, second = CUZK_ADD_NONE;
-    if (has_second) {
-        second = is_first_round ? a.entries[i + 1].value : (i + 1) << 1;
+    uint32_t next = a.next[key];
+    uint32_t first = is_first_round ? a.entries[i].value : point_of(a, key, begin, place) << 1;
+    a.next_keys[next + place / 2] = key;
+    if (i + 1 < a.begin[key + 1]) {
+        uint2 pair;
+        pair.x = first;
+        pair.y = is_first_round ? a.entries[i + 1].value : point_of(a, key, begin, place + 1) << 1;
+        ((uint2 *)a.list)[begin - next + place / 2] = pair;
+    } else {
+        a.list[2 * (size_t)a.n_pairs + (2 * next - begin)] = first;
     }
-    a.list[2 * (size_t)slot] = first;
-    a.list[2 * (size_t)slot + 1] = second;
-    a.next_keys[slot] = key;
 }
 
 /* ---- selections ---- */
@@ -485,7 +117,34 @@ static __device__ __forceinline__ uint64_t selected(const cuzk_select_args &a, u
     return word;
 }
 
-CUZK_KERNEL __launch_bounds__(BLOCK) select_counts(cuzk_select_args a)
+static __device__ __forceinline__ uint32_t warp_sum(uint32_t v)
+{
+#pragma unroll
+    for (uint32_t by = 16; by > 0; by /= 2) {
+        v += __shfl_xor_sync(0xffffffffu, v, by);
+    }
+    return v;
+}
+
+CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) select_totals(cuzk_select_args a)
+{
+    cuzk_select_args of_values = a;
+    of_values.words = a.value_words;
+    uint32_t n_words = 0, n_values = 0;
+#pragma unroll 1
+    for (uint32_t i = thread_number(); i < a.n_words; i += gridDim.x * BUCKET_BLOCK) {
+        n_words += (uint32_t)__popcll(selected(a, i));
+        n_values += (uint32_t)__popcll(selected(of_values, i));
+    }
+    n_words = warp_sum(n_words);
+    n_values = warp_sum(n_values);
+    if (threadIdx.x % 32 == 0) {
+        atomicAdd(&a.totals[0], n_words);
+        atomicAdd(&a.totals[1], n_values);
+    }
+}
+
+CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) select_counts(cuzk_select_args a)
 {
     uint32_t i = thread_number();
     if (i <= a.n_words) {
@@ -548,7 +207,7 @@ static __device__ __forceinline__ void list_selected(const cuzk_select_args &a)
     }
 }
 
-CUZK_KERNEL __launch_bounds__(BLOCK) bit_list(cuzk_select_args a)
+CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) bit_list(cuzk_select_args a)
 {
     list_selected<false>(a);
     if (thread_number() == 0 && a.counts[a.n_words] % 2 != 0) {
@@ -556,7 +215,7 @@ CUZK_KERNEL __launch_bounds__(BLOCK) bit_list(cuzk_select_args a)
     }
 }
 
-CUZK_KERNEL __launch_bounds__(BLOCK) field_list(cuzk_select_args a)
+CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) field_list(cuzk_select_args a)
 {
     list_selected<true>(a);
 }

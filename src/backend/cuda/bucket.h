@@ -11,7 +11,7 @@
  * negative). The sort of a group is a radix sort of up to 8 bits a pass, least significant first,
  * of each window by itself: count, scan, scatter; its first pass makes the entries from the codes.
  * A round adds the points of each bucket in pairs, so that c points become ⌈c/2⌉; the last of an
- * odd number is paired with infinity. Rounds end when no bucket holds two. All kernels are the same
+ * odd number is copied. Rounds end when no bucket holds two. All kernels are the same
  * for both curves. */
 #ifndef CUZK_BACKEND_CUDA_BUCKET_H
 #define CUZK_BACKEND_CUDA_BUCKET_H
@@ -73,23 +73,32 @@ typedef struct {
 /* The rest. "begin": n_buckets + 1 positions; bucket b holds begin[b] … begin[b + 1] - 1.
  * bucket_bounds: begin of sorted entries. bucket_totals: points after each round, the largest count
  * and begin[n_buckets], added to zeroed totals. bucket_counts: next[b] = ⌈count/2⌉, next[n_buckets]
- * = 0. bucket_pairs, one thread a point: list[slot] and, for the next round, key[slot]. */
+ * = 0.
+ * bucket_pairs, one thread a point: for the next round keys of its points in the order of buckets;
+ * for the additions the list. Pairs come first in it, pair k of bucket b as number begin[b] -
+ * next[b]
+ * + k (scanned: the pairs in the buckets before b), then the n_pairs'th word on the points without
+ * a partner, that of b as number 2·next[b] - begin[b]. The additions write in the same order, so
+ * that no thread idles beside one that adds. */
 typedef struct {
     const cuzk_bucket_entry *entries; /* first round; NULL later */
     const uint32_t *keys;             /* later rounds: the bucket of each point */
+    const uint32_t *before;           /* later rounds: begin of the round before */
     const uint32_t *begin;
     uint32_t *next;
-    uint32_t *list; /* pairs of entries for the additions */
+    uint32_t *list;
     uint32_t *next_keys;
     uint32_t *totals;
-    const uint32_t *n_entries; /* of bucket_bounds */
-    uint32_t n;                /* points */
+    const uint32_t *n_entries;        /* of bucket_bounds */
+    uint32_t n;                       /* points */
+    uint32_t n_pairs, n_pairs_before; /* of this round and of the one before */
     uint32_t n_buckets;
 } cuzk_bucket_args;
 
 /* Variables of a witness that are selected by a bitmap, from `first` on; with a support only those
  * in it. The base of a variable is its number less first, or, with support_rank, its number among
  * the support's variables.
+ * select_totals: how many words and value words select, added to totals[0] and totals[1].
  * select_counts: counts[i] = variables selected in word i, counts[n_words] = 0. Then, with counts
  * scanned: bit_list, the list of bases (point_add.h) in order and CUZK_ADD_NONE behind an odd
  * number of them; field_list, bases to index and numbers of the values to which. */
@@ -98,6 +107,8 @@ typedef struct {
     const uint64_t *support;      /* NULL: all variables */
     const uint32_t *support_rank; /* support variables before each word, or NULL */
     const uint32_t *value_rank;   /* of field_list: words' variables before each word */
+    const uint64_t *value_words;  /* of select_totals */
+    uint32_t *totals;
     uint32_t *counts;
     uint32_t *list;
     uint32_t *index, *which;

@@ -16,22 +16,35 @@
 #include <stdint.h>
 
 enum {
-    CUZK_REDUCE_BLOCK = 128, /* threads of points_spread, points_odd */
+    CUZK_REDUCE_BLOCK = 128, /* threads of points_spread, points_odd, points_single */
     CUZK_FOLD_BLOCK = 64,    /* threads of points_fold, points_bits */
     CUZK_REDUCE_LG_LAST = 9, /* at most so many elements of a window are left to points_bits */
     CUZK_BUCKET_GROUPS_MAX = 64
 };
 
+/* points_single, one thread a point: out_i = point list[i] >> 1 of x, y; points_single_gather: of
+ * the packed bases, negated if the entry's lowest bit is set. */
+typedef struct {
+    const void *bases;
+    const uint32_t *list;
+    const void *x, *y;
+    void *out_x, *out_y;
+    uint32_t n, unused;
+} cuzk_single_args;
+
 /* points_spread, one thread a bucket: its point, or infinity. Windows come in groups of
- * group_buckets buckets, the last group may be short; begin holds group_buckets + 1 positions a
- * group, a group's points begin at points_before. A bucket holds one point or none. */
+ * group_buckets buckets, the last group may be short; before and begin hold group_buckets + 1
+ * positions a group, from before and after the last round; a group's points begin at points_before,
+ * in the order of bucket_pairs. A bucket holds one point or none. */
 typedef struct {
     const void *x, *y;
+    const uint32_t *before;
     const uint32_t *begin;
     void *out_x, *out_y; /* n_buckets coordinates */
     uint32_t n_buckets;
     uint32_t group_buckets;
     uint32_t points_before[CUZK_BUCKET_GROUPS_MAX];
+    uint32_t pairs[CUZK_BUCKET_GROUPS_MAX]; /* of the last round of each group */
 } cuzk_spread_args;
 
 /* points_odd, one thread an element: out_i = in_(2i + 1). */

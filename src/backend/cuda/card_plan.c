@@ -13,8 +13,10 @@ enum {
     PIECE_LEAST = 1 << 16,
     ENTRIES_MOST = 1 << 26,
     ENTRIES_LEAST = 1 << 23,
+    LG_APART = 20,   /* larger sums fill the chip alone */
     SHORTER_MOST = 8 /* a short table has at least 2^-8 of the entries */
 };
+static const uint64_t APART_MOST = UINT64_C(8) << 30;
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
@@ -131,6 +133,7 @@ static void place_workspace(cuzk_card_places *at, cuzk_arena *arena, const cuzk_
         bool has_own = s == 0 || plan->mode == CUZK_CARD_STREAMED;
         at->slots[s].a = has_own ? cuzk_arena_plan(arena, w, vector) : at->slots[0].a;
     }
+    at->counts = cuzk_arena_plan(arena, w, CUZK_CARD_COUNT_BYTES);
     size_t base = arena->total;
     cuzk_arena quotient = {0}, h = {0}, rest = {0};
     at->b = base + cuzk_arena_plan(&quotient, w, vector);
@@ -138,11 +141,23 @@ static void place_workspace(cuzk_card_places *at, cuzk_arena *arena, const cuzk_
     at->h_sums =
         base + cuzk_arena_plan(
                    &h, w, sum_bytes(plan, need, CUZK_G1, fewer(need->queries[0].n, plan->piece)));
-    at->index = base + cuzk_arena_plan(&rest, w, 4 * listed(plan, need));
-    at->which = base + cuzk_arena_plan(&rest, w, 4 * listed(plan, need));
-    at->select = base + cuzk_arena_plan(&rest, w, cuzk_select_values_bytes(need->n_vars));
-    at->sums = base + cuzk_arena_plan(&rest, w, query_bytes(plan, need));
-    (void)cuzk_arena_plan(arena, w, larger(quotient.total, larger(h.total, rest.total)));
+    size_t of_h = larger(quotient.total, h.total);
+    base += plan->is_apart ? of_h : 0;
+    for (unsigned q = 1; q < need->n_queries; q++) {
+        if (q > 1 && !plan->is_apart) {
+            at->of[q] = at->of[1];
+            continue;
+        }
+        at->of[q].index = base + cuzk_arena_plan(&rest, w, 4 * listed(plan, need));
+        at->of[q].which = base + cuzk_arena_plan(&rest, w, 4 * listed(plan, need));
+        at->of[q].select = base + cuzk_arena_plan(&rest, w, cuzk_select_values_bytes(need->n_vars));
+        at->of[q].sums = base + cuzk_arena_plan(&rest, w, query_bytes(plan, need));
+    }
+    at->index = at->of[1].index;
+    at->which = at->of[1].which;
+    at->select = at->of[1].select;
+    at->sums = at->of[1].sums;
+    (void)cuzk_arena_plan(arena, w, plan->is_apart ? of_h + rest.total : larger(of_h, rest.total));
 }
 
 void cuzk_card_place(cuzk_card_places *at, cuzk_arena *arena, const cuzk_card_plan *plan,
@@ -271,8 +286,16 @@ cuzk_card_plan cuzk_card_decide(const cuzk_card_need *need, const cuzk_card_limi
     cuzk_card_plan plan = {0};
     if (!find_plan(&plan, need, limits)) {
         plan.mode = CUZK_CARD_REFUSED; /* the last way that was tried is the smallest */
+        return plan;
     }
-    return plan;
+    cuzk_card_plan apart = plan;
+    apart.is_apart = true;
+    bool in_one = plan.piece >= pieces_of(CUZK_CARD_RESIDENT, need, 0).most;
+    bool may_be = plan.mode == CUZK_CARD_RESIDENT && in_one && need->lg_n <= LG_APART;
+    return may_be && fits(&apart, need, limits->memory) &&
+                   apart.arena.bytes[CUZK_ARENA_WORKSPACE] <= APART_MOST
+               ? apart
+               : plan;
 }
 
 cuzk_status cuzk_card_refuse(const cuzk_card_plan *plan, const cuzk_card_need *need,

@@ -13,6 +13,9 @@
  *     resident   whole, then short          1                2^21 … 2^16
  *     streamed   whole, then short          1                2^21 … 2^16
  *
+ * Where a small circuit's sums fit with a place for each, 8 GiB in all at most, they have that and
+ * run side by side: alone they are bound by latency, not by the chip.
+ *
  * With each piece the windows that are sorted and added up at once are as many as make 2^26 … 2^23
  * entries, the most that fit. A piece repeats the reduction of buckets: at 2^22 that is a sixth. */
 #ifndef CUZK_BACKEND_CUDA_CARD_PLAN_H
@@ -24,6 +27,7 @@
 enum {
     CUZK_CARD_QUERIES_MAX = 8,
     CUZK_CARD_SLOTS_MAX = 4,
+    CUZK_CARD_COUNT_BYTES = 256,
     CUZK_CARD_SLOTS = 2 /* wanted: one witness arrives while the other's kernels run */
 };
 
@@ -60,6 +64,7 @@ typedef struct {
     uint32_t piece;       /* scalars, and bits, of a sum at a time: a multiple of 64 */
     uint32_t entries;     /* scalars times windows of a sum at a time, or one window */
     uint64_t stage_bytes; /* streamed: of each of the two places of bases */
+    bool is_apart;        /* the sums of a proof have places of their own and run side by side */
     cuzk_arena arena;     /* bytes by purpose, and in all; nothing is reserved */
 } cuzk_card_plan;
 
@@ -75,6 +80,10 @@ typedef struct {
     size_t b, c;                       /* while h is made … */
     size_t h_sums;                     /* … in the same place, the sum over H … */
     size_t index, which, select, sums; /* … and in the same place, the other sums */
+    struct {
+        size_t index, which, select, sums; /* the same of each query, apart or not; not of H */
+    } of[CUZK_CARD_QUERIES_MAX];
+    size_t counts; /* of what is selected, CUZK_CARD_COUNT_BYTES */
 } cuzk_card_places;
 
 /** Decide. Pure. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The life of a key on a device, and whose turn it is. */
+/* The life of a key on a device. */
 #include "backend/cuda/device_prover_impl.h"
 
 #include <stdio.h>
@@ -22,8 +22,6 @@ static cuzk_status open_all(cuzk_device_prover *d, const cuzk_device_prover_para
     CUZK_TRY(use_device(d, err));
     CUZK_TRY(cuzk_point_summer_open(&d->summer, d->api, p->curve, err));
     d->has_summer = true;
-    CUZK_TRY(cuzk_device_times_create(&d->times, d->api, err));
-    d->summer.adder.times = d->times;
     CUZK_TRY(cuzk_device_rows_open(&d->rows, d->api, p->is_zkey ? NULL : p->shape,
                                    p->is_zkey ? &p->zkey : NULL, p->lg_n, &d->arena, err));
     d->has_rows = true;
@@ -32,29 +30,31 @@ static cuzk_status open_all(cuzk_device_prover *d, const cuzk_device_prover_para
                                    d->plan.lg_factors, cuzk_prover_address(d, d->at.factors), NULL,
                                    err));
     d->has_transformer = true;
-    return cuzk_prover_upload_key(d, params, err);
+    CUZK_TRY(cuzk_prover_open_proofs(d, err));
+    d->spans = params->spans;
+    d->spans_ctx = params->spans_ctx;
+    CUZK_TRY(cuzk_prover_upload_key(d, params, err));
+    /* the tables are made on the default stream, which the lane's do not wait for */
+    CUZK_CUDA_TRY(d->api, err, cuCtxSynchronize, ());
+    return CUZK_OK;
 }
 
-static cuzk_status locked_sums(void *context, cuzk_jac *h, cuzk_query_set *sets,
-                               const cuzk_witness *witness, cuzk_error *err)
+static bool make_locks(cuzk_device_prover *d)
 {
-    cuzk_device_prover *d = context;
-    float ms[CUZK_TIME_KINDS];
-    pthread_mutex_lock(&d->mutex);
-    cuzk_status status = cuzk_prover_sums(d, h, sets, witness, err);
-    if (status == CUZK_OK) {
-        status = cuzk_device_times_take(d->times, ms, err);
-    } else {
-        cuzk_device_times_drop(d->times);
+    if (pthread_mutex_init(&d->lane, NULL) != 0) {
+        return false;
     }
-    for (int i = 0; status == CUZK_OK && i < CUZK_TIME_KINDS; i++) {
-        d->ms[i] += ms[i];
+    if (pthread_mutex_init(&d->mutex, NULL) != 0) {
+        pthread_mutex_destroy(&d->lane);
+        return false;
     }
-    pthread_mutex_unlock(&d->mutex);
-    return status;
+    if (pthread_cond_init(&d->proof_free, NULL) != 0) {
+        pthread_mutex_destroy(&d->mutex);
+        pthread_mutex_destroy(&d->lane);
+        return false;
+    }
+    return true;
 }
-
-/* ---- life ---- */
 
 cuzk_status cuzk_device_prover_create(cuzk_device_prover **out, const cuzk_cuda_device *device,
                                       const cuzk_prover *prover,
@@ -67,11 +67,16 @@ cuzk_status cuzk_device_prover_create(cuzk_device_prover **out, const cuzk_cuda_
     d->api = device->api;
     d->prover = prover;
     snprintf(d->name, sizeof d->name, "cuda:%d", (int)device->device);
-    d->face = (cuzk_prove_device){.name = d->name, .context = d, .sums = locked_sums};
-    d->has_mutex = pthread_mutex_init(&d->mutex, NULL) == 0;
+    d->face = (cuzk_prove_device){.name = d->name,
+                                  .context = d,
+                                  .begin = cuzk_prover_proof_begin,
+                                  .run = cuzk_prover_proof_run,
+                                  .end = cuzk_prover_proof_end,
+                                  .drop = cuzk_prover_proof_drop};
     cuzk_status status = CUZK_OK;
-    if (!d->has_mutex) {
-        status = CUZK_FAIL(err, CUZK_E_MEMORY, "preparing %s for proofs: no mutex", d->name);
+    if (!make_locks(d)) {
+        free(d);
+        return CUZK_FAIL(err, CUZK_E_MEMORY, "preparing a device for proofs: no locks");
     }
     status = status != CUZK_OK ? status : open_all(d, params == NULL ? &none : params, err);
     if (status != CUZK_OK) {
@@ -116,10 +121,10 @@ void cuzk_device_prover_destroy(cuzk_device_prover *d)
     if (d->has_summer) {
         cuzk_point_summer_close(&d->summer);
     }
-    cuzk_device_times_destroy(d->times);
+    cuzk_prover_close_proofs(d);
     cuzk_arena_release(&d->arena, d->api);
-    if (d->has_mutex) {
-        pthread_mutex_destroy(&d->mutex);
-    }
+    pthread_cond_destroy(&d->proof_free);
+    pthread_mutex_destroy(&d->mutex);
+    pthread_mutex_destroy(&d->lane);
     free(d);
 }

@@ -21,6 +21,11 @@ typedef struct {
     cuzk_status (*points)(void *ctx, CUdeviceptr to, cuzk_group_id group, size_t n,
                           cuzk_error *err);
     void *points_ctx;
+    /* Gets the spans of every proof, on the host's clock, when it ends; NULL: nobody. One call at a
+     * time, from the thread that ends the proof. */
+    void (*spans)(void *ctx, const cuzk_device_span *spans, size_t n,
+                  const cuzk_device_clock_fit *fit);
+    void *spans_ctx;
 } cuzk_device_prover_params;
 
 /** Copy a prover's key and circuit to a device and make what its transforms need.
@@ -37,7 +42,8 @@ cuzk_status cuzk_device_prover_create(cuzk_device_prover **out, const cuzk_cuda_
                                       cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** What cuzk_prove_params takes; valid until destroy. Any number of threads may prove with it at
- *  once: they take turns, a proof's upload included. */
+ *  once: their kernels take turns, in the order in which they ask; a witness is copied while
+ *  another's kernels run. */
 const cuzk_prove_device *cuzk_device_prover_get(const cuzk_device_prover *prover);
 
 /** The device memory that is reserved, by purpose. */

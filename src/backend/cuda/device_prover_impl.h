@@ -6,7 +6,7 @@
 #include "backend/cuda/card_plan.h"
 #include "backend/cuda/device_prover.h"
 #include "backend/cuda/device_rows.h"
-#include "backend/cuda/point_summer.h"
+#include "backend/cuda/point_summing.h"
 #include "backend/cuda/transformer.h"
 #include "groth16/prover_impl.h"
 
@@ -14,14 +14,47 @@
 
 enum { CUZK_PROVER_SETS = 3 };
 
+/* One of the other queries than H in a proof under way. */
+typedef struct {
+    cuzk_group_id group;
+    CUdeviceptr bases;
+    cuzk_selection selection;
+    CUstream stream;
+    uint32_t n_ones, n_values; /* that it selects */
+    cuzk_summing values;
+    cuzk_bit_summing ones;
+    cuzk_sum_mail mail_of_values, mail_of_ones;
+    bool is_joined; /* made in pieces: the sum is here already */
+    cuzk_jac sum;
+} cuzk_query_run;
+
+/* A place for a proof: its witness on the device, and what comes back. */
+struct cuzk_device_proof {
+    unsigned slot; /* of the places */
+    bool is_taken; /* guarded by the prover's mutex */
+    CUstream copies;
+    cuzk_device_times *times;
+    uint64_t uploaded_ns, run_ns; /* when it was, and when the lane was the proof's */
+    cuzk_sum_mail mail_of_h;
+    cuzk_summing of_h;
+    bool h_is_joined;
+    cuzk_jac h;
+    uint32_t *counts; /* pinned: ones and values of each query */
+    unsigned n_queries;
+    cuzk_query_run queries[CUZK_CARD_QUERIES_MAX]; /* from 1 on, as need.queries */
+};
+
 struct cuzk_device_prover {
     const cuzk_cuda_device *device;
     const cuzk_cuda_api *api;
     const cuzk_prover *prover;
     cuzk_prove_device face;
     char name[24];
-    bool has_mutex, has_transformer, has_summer, has_rows;
-    pthread_mutex_t mutex; /* guards what follows and the order of launches */
+    bool has_transformer, has_summer, has_rows;
+    pthread_mutex_t lane;  /* held by the proof whose kernels are launched; guards what they use:
+                              the streams, summer.adder.times, the workspace */
+    pthread_mutex_t mutex; /* guards which proofs are taken, and ms */
+    pthread_cond_t proof_free; /* with mutex: a proof is not taken any more */
     cuzk_transformer transformer;
     cuzk_point_summer summer;
     cuzk_device_rows rows;
@@ -30,8 +63,14 @@ struct cuzk_device_prover {
     cuzk_arena arena;
     cuzk_card_places at;
     size_t support[CUZK_PROVER_SETS], support_rank[CUZK_PROVER_SETS]; /* places, too */
-    cuzk_device_times *times;
+    /* The lane's: one for all sums, or one for H and each query where these run side by side. */
+    CUstream streams[CUZK_CARD_QUERIES_MAX];
+    unsigned n_streams;
+    cuzk_device_proof proofs[CUZK_CARD_SLOTS_MAX];
     float ms[CUZK_TIME_KINDS]; /* of proofs since they were asked for */
+    void (*spans)(void *ctx, const cuzk_device_span *spans, size_t n, /* NULL: not asked for */
+                  const cuzk_device_clock_fit *fit);
+    void *spans_ctx;
 };
 
 static inline CUdeviceptr cuzk_prover_address(const cuzk_device_prover *d, size_t place)
@@ -67,8 +106,38 @@ cuzk_status cuzk_prover_upload(const cuzk_device_prover *d, size_t place, const 
 
 /* ---- device_sums.c ---- */
 
-/** Upload, rows, quotient and all sums, of cuzk_prove_device.sums. The caller holds the mutex. */
-cuzk_status cuzk_prover_sums(cuzk_device_prover *d, cuzk_jac *h, cuzk_query_set *sets,
-                             const cuzk_witness *witness, cuzk_error *err) CUZK_WARN_UNUSED;
+/** Copy a witness to a proof's place; waits. Errors: E_UNSATISFIED (more field values than the
+ * circuit has), E_DEVICE. */
+cuzk_status cuzk_prover_upload_witness(const cuzk_device_prover *d, const cuzk_device_proof *proof,
+                                       const cuzk_witness *w, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Rows and quotient: the scalars of H, plain, in the order of its bases, to the slot's `a`. Does
+ * not wait. */
+cuzk_status cuzk_prover_quotient(const cuzk_device_prover *d, const cuzk_device_proof *proof,
+                                 CUstream stream, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** All kernels of a proof; waits. The caller holds the lane. */
+cuzk_status cuzk_prover_run(const cuzk_device_prover *d, cuzk_device_proof *proof,
+                            cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** What came back of a proof that has run, to h and the sets' sums. */
+void cuzk_prover_join(const cuzk_device_prover *d, cuzk_device_proof *proof, cuzk_jac *h,
+                      cuzk_query_set *sets);
+
+/* ---- device_proofs.c ---- */
+
+/** Streams, and what each proof has of its own; close also after a failure. Errors: E_MEMORY,
+ *  E_DEVICE. */
+cuzk_status cuzk_prover_open_proofs(cuzk_device_prover *d, cuzk_error *err) CUZK_WARN_UNUSED;
+void cuzk_prover_close_proofs(cuzk_device_prover *d);
+
+/* The functions of cuzk_prove_device. */
+cuzk_status cuzk_prover_proof_begin(void *context, cuzk_device_proof **out,
+                                    const cuzk_witness *witness, cuzk_error *err) CUZK_WARN_UNUSED;
+cuzk_status cuzk_prover_proof_run(void *context, cuzk_device_proof *proof,
+                                  cuzk_error *err) CUZK_WARN_UNUSED;
+cuzk_status cuzk_prover_proof_end(void *context, cuzk_device_proof *proof, cuzk_jac *h,
+                                  cuzk_query_set *sets, cuzk_error *err) CUZK_WARN_UNUSED;
+void cuzk_prover_proof_drop(void *context, cuzk_device_proof *proof);
 
 #endif

@@ -1,37 +1,73 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The large sums of a proof. */
+/* The kernels of a proof: rows, quotient, the sum over H, and the sums over the witness.
+ *
+ * Launches run ahead of the device. The host waits for the numbers of selected variables, which one
+ * small kernel for each query counts at the begin, and for the sizes of each sum's first rounds;
+ * where memory is short and sums are made in pieces, for every piece. */
 #include "backend/cuda/device_prover_impl.h"
 
-static cuzk_status use_device(const cuzk_device_prover *d, cuzk_error *err)
+cuzk_status cuzk_prover_upload_witness(const cuzk_device_prover *d, const cuzk_device_proof *proof,
+                                       const cuzk_witness *w, cuzk_error *err)
 {
-    CUZK_CUDA_TRY(d->api, err, cuCtxSetCurrent, (d->device->context));
-    return CUZK_OK;
-}
-
-static cuzk_status mark(const cuzk_device_prover *d, cuzk_time_kind kind, cuzk_error *err)
-{
-    return cuzk_device_times_mark(d->times, kind, NULL, err);
-}
-
-static cuzk_status upload_witness(const cuzk_device_prover *d, const cuzk_witness *w,
-                                  cuzk_error *err)
-{
-    size_t words = cuzk_bitmap_words(w->n_vars);
+    const size_t words = cuzk_bitmap_words(w->n_vars);
     CUZK_FAIL_IF(w->n_field > d->need.n_field, err, CUZK_E_UNSATISFIED,
                  "the witness has %u values besides bits, the circuit %u: a variable that is a bit "
                  "holds another value",
                  w->n_field, d->need.n_field);
-    CUZK_TRY(mark(d, CUZK_TIME_UPLOAD, err));
-    CUZK_TRY(cuzk_prover_upload(d, d->at.slots[0].is_field, w->is_field, 8 * words, err));
-    CUZK_TRY(cuzk_prover_upload(d, d->at.slots[0].bits, w->bits, 8 * words, err));
-    CUZK_TRY(cuzk_prover_upload(d, d->at.slots[0].rank, w->rank, 4 * (words + 1), err));
-    return cuzk_prover_upload(d, d->at.slots[0].field, w->field, 32 * (size_t)w->n_field, err);
+    const struct {
+        size_t place;
+        const void *from;
+        size_t n_bytes;
+    } parts[] = {
+        {d->at.slots[proof->slot].is_field, w->is_field, 8 * words},
+        {d->at.slots[proof->slot].bits, w->bits, 8 * words},
+        {d->at.slots[proof->slot].rank, w->rank, 4 * (words + 1)},
+        {d->at.slots[proof->slot].field, w->field, 32 * (size_t)w->n_field},
+    };
+    CUZK_TRY(cuzk_device_times_mark(proof->times, CUZK_TIME_UPLOAD, proof->copies, err));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].n_bytes != 0) {
+            CUZK_CUDA_TRY(d->api, err, cuMemcpyHtoDAsync,
+                          (cuzk_prover_address(d, parts[i].place), parts[i].from, parts[i].n_bytes,
+                           proof->copies));
+        }
+    }
+    CUZK_TRY(cuzk_device_times_mark(proof->times, CUZK_TIME_WAIT, proof->copies, err));
+    CUZK_CUDA_TRY(d->api, err, cuStreamSynchronize, (proof->copies));
+    return CUZK_OK;
 }
 
-/* A sum of scalar multiples in pieces. n_max: of such sums. */
+cuzk_status cuzk_prover_quotient(const cuzk_device_prover *d, const cuzk_device_proof *proof,
+                                 CUstream stream, cuzk_error *err)
+{
+    const cuzk_prover *p = d->prover;
+    const cuzk_transformer *t = &d->transformer;
+    CUdeviceptr a = cuzk_prover_address(d, d->at.slots[proof->slot].a),
+                b = cuzk_prover_address(d, d->at.b), c = cuzk_prover_address(d, d->at.c);
+    cuzk_rows_witness w = {
+        .is_field = (void *)(uintptr_t)cuzk_prover_address(d, d->at.slots[proof->slot].is_field),
+        .bits = (void *)(uintptr_t)cuzk_prover_address(d, d->at.slots[proof->slot].bits),
+        .rank = (void *)(uintptr_t)cuzk_prover_address(d, d->at.slots[proof->slot].rank),
+        .field = (void *)(uintptr_t)cuzk_prover_address(d, d->at.slots[proof->slot].field)};
+    CUZK_TRY(cuzk_device_times_mark(proof->times, CUZK_TIME_ROWS, stream, err));
+    CUZK_TRY(cuzk_device_rows_eval(&d->rows, &d->arena, 0, &w, a, stream, err));
+    CUZK_TRY(cuzk_device_rows_eval(&d->rows, &d->arena, 1, &w, b, stream, err));
+    CUZK_TRY(cuzk_device_times_mark(proof->times, CUZK_TIME_TRANSFORMS, stream, err));
+    CUZK_TRY(cuzk_transform_quotient(
+        t, p->is_zkey ? CUZK_DEVICE_QUOTIENT_CIRCOM : CUZK_DEVICE_QUOTIENT_PLAIN, p->lg_n, a, b, c,
+        stream, err));
+    if (p->is_zkey) { /* values in bit-reversed order; coefficients are in natural order */
+        return cuzk_transform_permute(t, p->lg_n, a, stream, err);
+    }
+    return CUZK_OK;
+}
+
+/* ---- in pieces ---- */
+
+/* Piece after piece of a sum of scalar multiples; n_max: the most of such sums. */
 static cuzk_status sum_pieces(const cuzk_device_prover *d, cuzk_jac *sum,
-                              const cuzk_point_sum_params *all, size_t n_max, size_t workspace,
-                              cuzk_error *err)
+                              const cuzk_point_sum_params *all, CUdeviceptr workspace,
+                              CUstream stream, cuzk_error *err)
 {
     const cuzk_group *g = &d->prover->curve->g[all->group];
     g->set_infinity(sum);
@@ -39,8 +75,6 @@ static cuzk_status sum_pieces(const cuzk_device_prover *d, cuzk_jac *sum,
         cuzk_point_sum_params piece = *all;
         cuzk_jac part;
         piece.n = cuzk_prover_fewer(all->n - done, d->plan.piece);
-        piece.n_max = cuzk_prover_fewer(n_max, d->plan.piece);
-        piece.windows_together = cuzk_card_windows(&d->plan, piece.n_max);
         if (all->index == 0) { /* the bases and scalars from there on */
             piece.bases += (size_t)done * g->affine_bytes;
             piece.scalars += 32 * (size_t)done;
@@ -48,108 +82,237 @@ static cuzk_status sum_pieces(const cuzk_device_prover *d, cuzk_jac *sum,
             piece.index += 4 * (size_t)done;
             piece.which += 4 * (size_t)done;
         }
-        CUZK_TRY(cuzk_point_sum(&d->summer, &part, &piece, cuzk_prover_address(d, workspace), NULL,
-                                err));
+        CUZK_TRY(cuzk_point_sum(&d->summer, &part, &piece, workspace, stream, err));
         g->add(sum, sum, &part);
     }
     return CUZK_OK;
-}
-
-static cuzk_status h_sum(const cuzk_device_prover *d, cuzk_jac *sum, cuzk_error *err)
-{
-    const cuzk_prover *p = d->prover;
-    const cuzk_transformer *t = &d->transformer;
-    CUdeviceptr a = cuzk_prover_address(d, d->at.slots[0].a), b = cuzk_prover_address(d, d->at.b),
-                c = cuzk_prover_address(d, d->at.c);
-    cuzk_rows_witness w = {
-        .is_field = (void *)(uintptr_t)cuzk_prover_address(d, d->at.slots[0].is_field),
-        .bits = (void *)(uintptr_t)cuzk_prover_address(d, d->at.slots[0].bits),
-        .rank = (void *)(uintptr_t)cuzk_prover_address(d, d->at.slots[0].rank),
-        .field = (void *)(uintptr_t)cuzk_prover_address(d, d->at.slots[0].field)};
-    CUZK_TRY(mark(d, CUZK_TIME_ROWS, err));
-    CUZK_TRY(cuzk_device_rows_eval(&d->rows, &d->arena, 0, &w, a, NULL, err));
-    CUZK_TRY(cuzk_device_rows_eval(&d->rows, &d->arena, 1, &w, b, NULL, err));
-    CUZK_TRY(mark(d, CUZK_TIME_TRANSFORMS, err));
-    CUZK_TRY(cuzk_transform_quotient(
-        t, p->is_zkey ? CUZK_DEVICE_QUOTIENT_CIRCOM : CUZK_DEVICE_QUOTIENT_PLAIN, p->lg_n, a, b, c,
-        NULL, err));
-    if (p->is_zkey) { /* values in bit-reversed order; coefficients are in natural order */
-        CUZK_TRY(cuzk_transform_permute(t, p->lg_n, a, NULL, err));
-    }
-    cuzk_point_sum_params params = {.group = CUZK_G1,
-                                    .bases = cuzk_prover_address(d, d->at.queries[0]),
-                                    .scalars = a,
-                                    .n = (uint32_t)p->n_h};
-    return sum_pieces(d, sum, &params, p->n_h, d->at.h_sums, err);
 }
 
 /* The sum over the bits of a query, in pieces of whole words. */
-static cuzk_status bits_sum(const cuzk_device_prover *d, cuzk_jac *sum, cuzk_group_id group,
-                            CUdeviceptr bases, const cuzk_selection *all, cuzk_error *err)
+static cuzk_status bits_pieces(const cuzk_device_prover *d, cuzk_jac *sum,
+                               const cuzk_point_bits_params *all, CUdeviceptr workspace,
+                               CUstream stream, cuzk_error *err)
 {
-    const cuzk_group *g = &d->prover->curve->g[group];
+    const cuzk_group *g = &d->prover->curve->g[all->group];
+    uint32_t n_vars = all->selection.n_vars, first = all->selection.first;
     g->set_infinity(sum);
-    for (uint32_t done = 0; done < all->n_vars; done += d->plan.piece) {
-        cuzk_point_bits_params piece = {.group = group,
-                                        .bases = bases,
-                                        .bits =
-                                            cuzk_prover_address(d, d->at.slots[0].bits) + done / 8,
-                                        .selection = *all};
+    for (uint32_t done = 0; done < n_vars; done += d->plan.piece) {
+        cuzk_point_bits_params piece = *all;
         cuzk_selection *s = &piece.selection;
         cuzk_jac part;
-        s->n_vars = piece.n_ones = cuzk_prover_fewer(all->n_vars - done, d->plan.piece);
-        s->first = all->first > done ? all->first - done : 0;
-        s->support += all->support == 0 ? 0 : done / 8;
-        s->support_rank += all->support_rank == 0 ? 0 : done / 64 * 4;
-        if (all->support_rank == 0 && done > all->first) {
-            piece.bases += (size_t)(done - all->first) * g->affine_bytes;
+        piece.bits += done / 8;
+        s->n_vars = piece.n_ones = cuzk_prover_fewer(n_vars - done, d->plan.piece);
+        s->first = first > done ? first - done : 0;
+        s->support += s->support == 0 ? 0 : done / 8;
+        if (s->support_rank != 0) {
+            s->support_rank += done / 64 * 4;
+        } else if (done > first) {
+            piece.bases += (size_t)(done - first) * g->affine_bytes;
         }
-        CUZK_TRY(cuzk_point_sum_bits(&d->summer, &part, &piece, cuzk_prover_address(d, d->at.sums),
-                                     NULL, err));
+        CUZK_TRY(cuzk_point_sum_bits(&d->summer, &part, &piece, workspace, stream, err));
         g->add(sum, sum, &part);
     }
     return CUZK_OK;
 }
 
-static cuzk_status query_sum(const cuzk_device_prover *d, cuzk_msm_query *q, CUdeviceptr bases,
-                             const cuzk_selection *selection, cuzk_error *err)
+/* ---- sums ---- */
+
+static cuzk_point_sum_params h_params(const cuzk_device_prover *d, const cuzk_device_proof *proof)
 {
-    cuzk_jac of_bits;
-    cuzk_point_sum_params params = {.group = q->group,
-                                    .bases = bases,
-                                    .scalars = cuzk_prover_address(d, d->at.slots[0].field),
-                                    .index = cuzk_prover_address(d, d->at.index),
-                                    .which = cuzk_prover_address(d, d->at.which)};
-    CUZK_TRY(cuzk_select_values(&d->summer, &params.n, selection,
-                                cuzk_prover_address(d, d->at.slots[0].is_field),
-                                cuzk_prover_address(d, d->at.slots[0].rank), params.index,
-                                params.which, cuzk_prover_address(d, d->at.select), NULL, err));
-    CUZK_TRY(sum_pieces(d, &q->sum, &params, d->need.n_field, d->at.sums, err));
-    CUZK_TRY(bits_sum(d, &of_bits, q->group, bases, selection, err));
-    d->prover->curve->g[q->group].add(&q->sum, &q->sum, &of_bits);
+    uint32_t n_max = cuzk_prover_fewer(d->prover->n_h, d->plan.piece);
+    return (cuzk_point_sum_params){.group = CUZK_G1,
+                                   .bases = cuzk_prover_address(d, d->at.queries[0]),
+                                   .scalars = cuzk_prover_address(d, d->at.slots[proof->slot].a),
+                                   .n = (uint32_t)d->prover->n_h,
+                                   .n_max = n_max,
+                                   .windows_together = cuzk_card_windows(&d->plan, n_max)};
+}
+
+/* From the witness to the sort of the first windows; in pieces to the sum. */
+static cuzk_status begin_h(const cuzk_device_prover *d, cuzk_device_proof *proof, cuzk_error *err)
+{
+    CUstream stream = d->streams[0];
+    CUdeviceptr workspace = cuzk_prover_address(d, d->at.h_sums);
+    CUZK_TRY(cuzk_prover_quotient(d, proof, stream, err));
+    cuzk_point_sum_params params = h_params(d, proof);
+    proof->h_is_joined = params.n > d->plan.piece;
+    if (proof->h_is_joined) {
+        return sum_pieces(d, &proof->h, &params, workspace, stream, err);
+    }
+    return cuzk_summing_begin(&proof->of_h, &d->summer, &params, workspace, &proof->mail_of_h,
+                              stream, err);
+}
+
+static cuzk_status run_h(cuzk_device_proof *proof, cuzk_error *err)
+{
+    return proof->h_is_joined ? CUZK_OK : cuzk_summing_run(&proof->of_h, err);
+}
+
+static cuzk_point_sum_params values_params(const cuzk_device_prover *d,
+                                           const cuzk_device_proof *proof, unsigned number)
+{
+    const cuzk_query_run *q = &proof->queries[number];
+    uint32_t n_max = cuzk_prover_fewer(d->need.n_field, d->plan.piece);
+    return (cuzk_point_sum_params){.group = q->group,
+                                   .bases = q->bases,
+                                   .scalars =
+                                       cuzk_prover_address(d, d->at.slots[proof->slot].field),
+                                   .index = cuzk_prover_address(d, d->at.of[number].index),
+                                   .which = cuzk_prover_address(d, d->at.of[number].which),
+                                   .n = q->n_values,
+                                   .n_max = n_max,
+                                   .windows_together = cuzk_card_windows(&d->plan, n_max)};
+}
+
+static cuzk_status begin_values(const cuzk_device_prover *d, cuzk_device_proof *proof,
+                                unsigned number, cuzk_error *err)
+{
+    cuzk_query_run *q = &proof->queries[number];
+    cuzk_point_sum_params params = values_params(d, proof, number);
+    CUdeviceptr workspace = cuzk_prover_address(d, d->at.of[number].sums);
+    CUZK_TRY(cuzk_select_values(
+        &d->summer, &q->selection, cuzk_prover_address(d, d->at.slots[proof->slot].is_field),
+        cuzk_prover_address(d, d->at.slots[proof->slot].rank), params.index, params.which,
+        cuzk_prover_address(d, d->at.of[number].select), q->stream, err));
+    q->is_joined = d->need.n_vars > d->plan.piece;
+    if (q->is_joined) {
+        return sum_pieces(d, &q->sum, &params, workspace, q->stream, err);
+    }
+    return cuzk_summing_begin(&q->values, &d->summer, &params, workspace, &q->mail_of_values,
+                              q->stream, err);
+}
+
+/* The rest of the multiples, then the bits. */
+static cuzk_status run_query(const cuzk_device_prover *d, cuzk_device_proof *proof, unsigned number,
+                             cuzk_error *err)
+{
+    cuzk_query_run *q = &proof->queries[number];
+    CUdeviceptr workspace = cuzk_prover_address(d, d->at.of[number].sums);
+    cuzk_point_bits_params bits = {.group = q->group,
+                                   .bases = q->bases,
+                                   .bits = cuzk_prover_address(d, d->at.slots[proof->slot].bits),
+                                   .selection = q->selection,
+                                   .n_ones = q->n_ones};
+    if (q->is_joined) {
+        cuzk_jac of_bits;
+        CUZK_TRY(bits_pieces(d, &of_bits, &bits, workspace, q->stream, err));
+        d->prover->curve->g[q->group].add(&q->sum, &q->sum, &of_bits);
+        return CUZK_OK;
+    }
+    CUZK_TRY(cuzk_summing_run(&q->values, err));
+    return cuzk_bit_summing_run(&q->ones, &d->summer, &bits, workspace, &q->mail_of_ones, q->stream,
+                                err);
+}
+
+/* ---- the region ---- */
+
+/* What each query is over, and how much of it: on its way to `counts`. */
+static cuzk_status prepare_queries(const cuzk_device_prover *d, cuzk_device_proof *proof,
+                                   cuzk_error *err)
+{
+    const cuzk_prover *p = d->prover;
+    proof->n_queries = 1;
+    for (unsigned i = 0; i < p->n_sets; i++) {
+        const cuzk_query_set *set = &p->sets[i];
+        for (size_t k = 0; k < set->n_queries; k++) {
+            unsigned number = proof->n_queries++;
+            cuzk_query_run *q = &proof->queries[number];
+            q->group = set->queries[k].group;
+            q->bases = cuzk_prover_address(d, d->at.queries[number]);
+            q->stream = d->streams[number % d->n_streams];
+            q->selection = (cuzk_selection){
+                .n_vars = p->n_vars,
+                .first = (uint32_t)set->queries[k].first,
+                .support = set->support != NULL ? cuzk_prover_address(d, d->support[i]) : 0,
+                .support_rank = set->compact ? cuzk_prover_address(d, d->support_rank[i]) : 0};
+            CUZK_TRY(cuzk_select_count(
+                &d->summer, &q->selection, cuzk_prover_address(d, d->at.slots[proof->slot].bits),
+                cuzk_prover_address(d, d->at.slots[proof->slot].is_field),
+                cuzk_prover_address(d, d->at.counts) + 8 * (size_t)number, d->streams[0], err));
+        }
+    }
+    CUZK_CUDA_TRY(d->api, err, cuMemcpyDtoHAsync,
+                  (proof->counts, cuzk_prover_address(d, d->at.counts), CUZK_CARD_COUNT_BYTES,
+                   d->streams[0]));
+    CUZK_CUDA_TRY(d->api, err, cuEventRecord, (proof->mail_of_h.ready[1], d->streams[0]));
     return CUZK_OK;
 }
 
-cuzk_status cuzk_prover_sums(cuzk_device_prover *d, cuzk_jac *h, cuzk_query_set *sets,
-                             const cuzk_witness *witness, cuzk_error *err)
+static cuzk_status take_counts(const cuzk_device_prover *d, cuzk_device_proof *proof,
+                               cuzk_error *err)
 {
-    const cuzk_prover *p = d->prover;
-    CUZK_TRY(use_device(d, err));
-    CUZK_TRY(upload_witness(d, witness, err));
-    CUZK_TRY(h_sum(d, h, err));
-    for (unsigned i = 0; i < p->n_sets; i++) {
-        bool compact = sets[i].compact, has_support = sets[i].support != NULL;
+    CUZK_CUDA_TRY(d->api, err, cuEventSynchronize, (proof->mail_of_h.ready[1]));
+    for (unsigned i = 1; i < proof->n_queries; i++) {
+        proof->queries[i].n_ones = proof->counts[2 * i];
+        proof->queries[i].n_values = proof->counts[2 * i + 1];
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status wait_for_all(const cuzk_device_prover *d, const cuzk_device_proof *proof,
+                                cuzk_error *err)
+{
+    for (unsigned i = 0; i < d->n_streams; i++) {
+        CUZK_TRY(cuzk_device_times_mark(proof->times, CUZK_TIME_WAIT, d->streams[i], err));
+        CUZK_CUDA_TRY(d->api, err, cuStreamSynchronize, (d->streams[i]));
+    }
+    return CUZK_OK;
+}
+
+/* One stream, one place for workspace: one after the other. */
+static cuzk_status run_in_turn(const cuzk_device_prover *d, cuzk_device_proof *proof,
+                               cuzk_error *err)
+{
+    CUZK_TRY(begin_h(d, proof, err));
+    CUZK_TRY(take_counts(d, proof, err));
+    CUZK_TRY(run_h(proof, err));
+    for (unsigned i = 1; i < proof->n_queries; i++) {
+        CUZK_TRY(begin_values(d, proof, i, err));
+        CUZK_TRY(run_query(d, proof, i, err));
+    }
+    return CUZK_OK;
+}
+
+/* A stream and a place for each sum: those over the witness while the quotient is made. */
+static cuzk_status run_side_by_side(const cuzk_device_prover *d, cuzk_device_proof *proof,
+                                    cuzk_error *err)
+{
+    CUZK_TRY(take_counts(d, proof, err));
+    for (unsigned i = 1; i < proof->n_queries; i++) {
+        CUZK_TRY(begin_values(d, proof, i, err));
+    }
+    CUZK_TRY(begin_h(d, proof, err));
+    for (unsigned i = 1; i < proof->n_queries; i++) {
+        CUZK_TRY(run_query(d, proof, i, err));
+    }
+    return run_h(proof, err);
+}
+
+cuzk_status cuzk_prover_run(const cuzk_device_prover *d, cuzk_device_proof *proof, cuzk_error *err)
+{
+    CUZK_TRY(prepare_queries(d, proof, err));
+    CUZK_TRY(d->plan.is_apart ? run_side_by_side(d, proof, err) : run_in_turn(d, proof, err));
+    return wait_for_all(d, proof, err);
+}
+
+void cuzk_prover_join(const cuzk_device_prover *d, cuzk_device_proof *proof, cuzk_jac *h,
+                      cuzk_query_set *sets)
+{
+    unsigned number = 1;
+    if (!proof->h_is_joined) {
+        cuzk_summing_end(&proof->of_h, &proof->h);
+    }
+    *h = proof->h;
+    for (unsigned i = 0; i < d->prover->n_sets; i++) {
         for (size_t k = 0; k < sets[i].n_queries; k++) {
-            cuzk_msm_query *q = &sets[i].queries[k];
-            cuzk_selection selection = {
-                .n_vars = p->n_vars,
-                .first = (uint32_t)q->first,
-                .support = has_support ? cuzk_prover_address(d, d->support[i]) : 0,
-                .support_rank = compact ? cuzk_prover_address(d, d->support_rank[i]) : 0};
-            CUZK_TRY(query_sum(
-                d, q, cuzk_prover_address(d, d->at.queries[cuzk_prover_query_number(p, i, k)]),
-                &selection, err));
+            cuzk_query_run *q = &proof->queries[number++];
+            if (!q->is_joined) {
+                cuzk_jac of_ones;
+                cuzk_summing_end(&q->values, &q->sum);
+                cuzk_bit_summing_end(&q->ones, &of_ones);
+                d->prover->curve->g[q->group].add(&q->sum, &q->sum, &of_ones);
+            }
+            sets[i].queries[k].sum = q->sum;
         }
     }
-    return mark(d, CUZK_TIME_WAIT, err);
 }

@@ -27,8 +27,11 @@
     X(cuMemGetInfo)                                                                                \
     X(cuMemAlloc)                                                                                  \
     X(cuMemFree)                                                                                   \
+    X(cuMemAllocHost)                                                                              \
+    X(cuMemFreeHost)                                                                               \
     X(cuMemcpyHtoD)                                                                                \
     X(cuMemcpyDtoH)                                                                                \
+    X(cuMemcpyHtoDAsync)                                                                           \
     X(cuMemsetD8)                                                                                  \
     X(cuMemsetD8Async)                                                                             \
     X(cuMemcpyDtoHAsync)                                                                           \
@@ -42,6 +45,7 @@
     X(cuStreamCreate)                                                                              \
     X(cuStreamDestroy)                                                                             \
     X(cuStreamSynchronize)                                                                         \
+    X(cuStreamWaitEvent)                                                                           \
     X(cuEventCreate)                                                                               \
     X(cuEventDestroy)                                                                              \
     X(cuEventRecord)                                                                               \

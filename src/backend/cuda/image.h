@@ -15,6 +15,7 @@ CUZK_DECLARE_IMAGES(point_add);
 CUZK_DECLARE_IMAGES(field_check);
 CUZK_DECLARE_IMAGES(transform);
 CUZK_DECLARE_IMAGES(bucket);
+CUZK_DECLARE_IMAGES(bucket_sort);
 CUZK_DECLARE_IMAGES(bucket_reduce);
 CUZK_DECLARE_IMAGES(rows);
 

@@ -37,19 +37,15 @@ size_t cuzk_point_sum_bits_bytes(const cuzk_point_summer *s, cuzk_group_id group
 
 /* ---- selections ---- */
 
-/* Counts of the words and their sums before each; found: of all. Waits for the device. */
+/* Counts of the words to their sums before each. */
 static cuzk_status count_selected(const cuzk_point_summer *s, const cuzk_select_args *args,
-                                  void *scan, uint32_t *found, CUstream stream, cuzk_error *err)
+                                  void *scan, CUstream stream, cuzk_error *err)
 {
     size_t n_counts = (size_t)args->n_words + 1;
     cuzk_select_args copy = *args;
     CUZK_TRY(cuzk_device_times_mark(s->adder.times, CUZK_TIME_SORT, stream, err));
     CUZK_TRY(cuzk_sum_launch(s, s->select_counts, n_counts, CUZK_BUCKET_BLOCK, &copy, stream, err));
-    CUZK_TRY(cuzk_sum_scan(s, args->counts, scan, n_counts, stream, err));
-    CUZK_TRY(cuzk_sum_read_back(s, found,
-                                (CUdeviceptr)(uintptr_t)args->counts + 4 * (size_t)args->n_words, 4,
-                                stream, err));
-    return cuzk_device_times_mark(s->adder.times, CUZK_TIME_SORT, stream, err);
+    return cuzk_sum_scan(s, args->counts, scan, n_counts, stream, err);
 }
 
 static cuzk_select_args select_args(const cuzk_selection *selection, CUdeviceptr words)
@@ -69,10 +65,25 @@ size_t cuzk_select_values_bytes(uint32_t n_vars)
     return total;
 }
 
-cuzk_status cuzk_select_values(const cuzk_point_summer *s, uint32_t *n,
-                               const cuzk_selection *selection, CUdeviceptr is_value,
-                               CUdeviceptr rank, CUdeviceptr index, CUdeviceptr which,
-                               CUdeviceptr workspace, CUstream stream, cuzk_error *err)
+cuzk_status cuzk_select_count(const cuzk_point_summer *s, const cuzk_selection *selection,
+                              CUdeviceptr bits, CUdeviceptr is_value, CUdeviceptr out,
+                              CUstream stream, cuzk_error *err)
+{
+    enum { BLOCKS_MOST = 512 };
+    cuzk_select_args args = select_args(selection, bits);
+    args.value_words = cuzk_device_address(is_value);
+    args.totals = cuzk_device_address(out);
+    uint64_t n_threads = args.n_words, most = (uint64_t)BLOCKS_MOST * CUZK_BUCKET_BLOCK;
+    CUZK_TRY(cuzk_device_times_mark(s->adder.times, CUZK_TIME_SORT, stream, err));
+    CUZK_CUDA_TRY(s->api, err, cuMemsetD8Async, (out, 0, 8, stream));
+    return cuzk_sum_launch(s, s->select_totals, n_threads < most ? n_threads : most,
+                           CUZK_BUCKET_BLOCK, &args, stream, err);
+}
+
+cuzk_status cuzk_select_values(const cuzk_point_summer *s, const cuzk_selection *selection,
+                               CUdeviceptr is_value, CUdeviceptr rank, CUdeviceptr index,
+                               CUdeviceptr which, CUdeviceptr workspace, CUstream stream,
+                               cuzk_error *err)
 {
     size_t counts_bytes = 0;
     (void)cuzk_sum_take(&counts_bytes, 4 * (((size_t)selection->n_vars + 63) / 64 + 1));
@@ -81,10 +92,11 @@ cuzk_status cuzk_select_values(const cuzk_point_summer *s, uint32_t *n,
     args.value_rank = cuzk_device_address(rank);
     args.index = cuzk_device_address(index);
     args.which = cuzk_device_address(which);
-    CUZK_TRY(
-        count_selected(s, &args, cuzk_device_address(workspace + counts_bytes), n, stream, err));
+    CUZK_TRY(count_selected(s, &args, cuzk_device_address(workspace + counts_bytes), stream, err));
     return cuzk_sum_launch(s, s->field_list, args.n_words, CUZK_BUCKET_BLOCK, &args, stream, err);
 }
+
+/* ---- sums ---- */
 
 typedef struct {
     const cuzk_point_summer *s;
@@ -99,19 +111,26 @@ static void *place(const bit_sum *c, size_t offset)
     return cuzk_device_address(c->workspace + offset);
 }
 
-/* The list of ones; found: how many. Waits for the device. */
-static cuzk_status make_list(const bit_sum *c, const cuzk_point_bits_params *p, uint32_t *found,
-                             cuzk_error *err)
+static bit_sum make_sum(const cuzk_point_summer *s, const cuzk_point_bits_params *params,
+                        CUdeviceptr workspace, CUstream stream)
 {
-    const cuzk_point_summer *s = c->s;
-    cuzk_select_args args = select_args(&p->selection, p->bits);
-    args.counts = place(c, c->l.counts);
-    args.list = place(c, c->l.list);
-    CUZK_TRY(count_selected(s, &args, place(c, c->l.scan), found, c->stream, err));
-    CUZK_FAIL_IF(*found > p->n_ones, err, CUZK_E_ARGUMENT,
-                 "adding up bases by bits on a device: %u ones, expected at most %u", *found,
-                 p->n_ones);
-    return cuzk_sum_launch(s, s->bit_list, args.n_words, CUZK_BUCKET_BLOCK, &args, c->stream, err);
+    const cuzk_group *group = &s->curve->g[params->group];
+    return (bit_sum){.s = s,
+                     .group = group,
+                     .bases = params->bases,
+                     .workspace = workspace,
+                     .stream = stream,
+                     .l = bits_layout(group, params->selection.n_vars, params->n_ones)};
+}
+
+/* Where the ones of each word go in the list. */
+static cuzk_status count_ones(const bit_sum *c, const cuzk_point_bits_params *p,
+                              cuzk_select_args *args, cuzk_error *err)
+{
+    *args = select_args(&p->selection, p->bits);
+    args->counts = place(c, c->l.counts);
+    args->list = place(c, c->l.list);
+    return count_selected(c->s, args, place(c, c->l.scan), c->stream, err);
 }
 
 /* Point n of array number `at` to infinity. */
@@ -156,11 +175,11 @@ static cuzk_status add_rounds(const bit_sum *c, uint32_t n, int *at, uint32_t *l
     return CUZK_OK;
 }
 
-/* n points of an array to few sums, and those on the host to one. */
-static cuzk_status fold(const bit_sum *c, cuzk_jac *sum, int at, uint32_t n, cuzk_error *err)
+/* n points of an array to few sums on their way to the mail. */
+static cuzk_status fold(const bit_sum *c, cuzk_bit_summing *out, int at, uint32_t n,
+                        cuzk_error *err)
 {
     const cuzk_point_summer *s = c->s;
-    char sums[3 * sizeof(uint64_t) * 12 * FOLD_BLOCKS];
     uint32_t n_blocks = (n + CUZK_FOLD_BLOCK - 1) / CUZK_FOLD_BLOCK;
     n_blocks = n_blocks < FOLD_BLOCKS ? n_blocks : FOLD_BLOCKS;
     cuzk_fold_args args = {
@@ -168,37 +187,72 @@ static cuzk_status fold(const bit_sum *c, cuzk_jac *sum, int at, uint32_t n, cuz
     CUZK_TRY(cuzk_device_times_mark(s->adder.times, CUZK_TIME_REDUCTION, c->stream, err));
     CUZK_TRY(cuzk_sum_launch(s, s->points_fold[c->group->id], (uint64_t)n_blocks * CUZK_FOLD_BLOCK,
                              CUZK_FOLD_BLOCK, &args, c->stream, err));
+    out->n_sums = n_blocks;
+    return cuzk_sum_send(s, out->mail->bytes + CUZK_SUM_MAIL_POINTS, c->workspace + c->l.sums,
+                         3 * c->group->coord_bytes * n_blocks, c->stream, err);
+}
+
+/* The list of counted ones, its rounds, the last few. */
+static cuzk_status add_ones(const bit_sum *c, cuzk_bit_summing *out, cuzk_select_args *args,
+                            uint32_t n_ones, cuzk_error *err)
+{
+    uint32_t left = 0;
+    int at = 0;
+    if (n_ones == 0) {
+        return CUZK_OK;
+    }
+    CUZK_TRY(cuzk_device_times_mark(c->s->adder.times, CUZK_TIME_SORT, c->stream, err));
+    CUZK_TRY(cuzk_sum_launch(c->s, c->s->bit_list, args->n_words, CUZK_BUCKET_BLOCK, args,
+                             c->stream, err));
+    CUZK_TRY(add_rounds(c, n_ones, &at, &left, err));
+    return fold(c, out, at, left, err);
+}
+
+cuzk_status cuzk_bit_summing_run(cuzk_bit_summing *out, const cuzk_point_summer *s,
+                                 const cuzk_point_bits_params *params, CUdeviceptr workspace,
+                                 const cuzk_sum_mail *mail, CUstream stream, cuzk_error *err)
+{
+    bit_sum c = make_sum(s, params, workspace, stream);
+    cuzk_select_args args;
+    *out = (cuzk_bit_summing){.group = c.group, .mail = mail};
+    if (params->n_ones == 0) {
+        return CUZK_OK;
+    }
+    CUZK_TRY(count_ones(&c, params, &args, err));
+    return add_ones(&c, out, &args, params->n_ones, err);
+}
+
+void cuzk_bit_summing_end(const cuzk_bit_summing *c, cuzk_jac *sum)
+{
     size_t one = 3 * c->group->coord_bytes;
-    CUZK_TRY(cuzk_sum_read_back(s, sums, c->workspace + c->l.sums, one * n_blocks, c->stream, err));
     c->group->set_infinity(sum);
-    for (uint32_t i = 0; i < n_blocks; i++) {
+    for (uint32_t i = 0; i < c->n_sums; i++) {
         cuzk_jac p = {{0}};
-        memcpy(&p, sums + one * i, one);
+        memcpy(&p, c->mail->bytes + CUZK_SUM_MAIL_POINTS + one * i, one);
         c->group->add(sum, sum, &p);
     }
-    return CUZK_OK;
 }
 
 cuzk_status cuzk_point_sum_bits(const cuzk_point_summer *s, cuzk_jac *sum,
                                 const cuzk_point_bits_params *params, CUdeviceptr workspace,
                                 CUstream stream, cuzk_error *err)
 {
-    const cuzk_group *group = &s->curve->g[params->group];
-    bit_sum c = {.s = s,
-                 .group = group,
-                 .bases = params->bases,
-                 .workspace = workspace,
-                 .stream = stream,
-                 .l = bits_layout(group, params->selection.n_vars, params->n_ones)};
-    uint32_t found = 0, left = 0;
-    int at = 0;
+    bit_sum c = make_sum(s, params, workspace, stream);
+    cuzk_bit_summing out = {.group = c.group, .mail = s->mail};
+    uint32_t *found = (uint32_t *)(void *)s->mail->bytes;
+    cuzk_select_args args;
+    *found = 0;
     if (params->selection.n_vars != 0) {
-        CUZK_TRY(make_list(&c, params, &found, err));
+        CUZK_TRY(count_ones(&c, params, &args, err));
+        CUZK_TRY(cuzk_sum_send(s, found, workspace + c.l.counts + 4 * (size_t)args.n_words, 4,
+                               stream, err));
+        CUZK_CUDA_TRY(s->api, err, cuStreamSynchronize, (stream));
     }
-    if (found == 0) {
-        c.group->set_infinity(sum);
-        return CUZK_OK;
-    }
-    CUZK_TRY(add_rounds(&c, found, &at, &left, err));
-    return fold(&c, sum, at, left, err);
+    CUZK_FAIL_IF(*found > params->n_ones, err, CUZK_E_ARGUMENT,
+                 "adding up bases by bits on a device: %u ones, expected at most %u", *found,
+                 params->n_ones);
+    CUZK_TRY(add_ones(&c, &out, &args, *found, err));
+    CUZK_CUDA_TRY(s->api, err, cuStreamSynchronize, (stream));
+    cuzk_bit_summing_end(&out, sum);
+    return CUZK_OK;
 }

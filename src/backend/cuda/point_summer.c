@@ -3,12 +3,12 @@
 #include "backend/cuda/image.h"
 #include "backend/cuda/point_summer_impl.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     ENTRIES_TOGETHER = 1 << 26, /* sorted and added at once, unless one window has more */
-    CODES_TOGETHER = 1 << 28,   /* made at once, unless one group has more */
-    SUMS_MAX = 255 + 24         /* of all windows: one a bit of theirs */
+    CODES_TOGETHER = 1 << 28    /* made at once, unless one group has more */
 };
 
 /* ---- kernels ---- */
@@ -20,19 +20,20 @@ static cuzk_status find_kernels(cuzk_point_summer *s, cuzk_error *err)
         CUmodule module;
         const char *name;
     } kernels[] = {
-        {&s->digits, s->bucket_module, "bucket_digits"},
-        {&s->radix_count, s->bucket_module, "radix_count"},
-        {&s->radix_count_codes, s->bucket_module, "radix_count_codes"},
-        {&s->radix_scatter, s->bucket_module, "radix_scatter"},
-        {&s->radix_scatter_codes, s->bucket_module, "radix_scatter_codes"},
-        {&s->radix_segments, s->bucket_module, "radix_segments"},
-        {&s->scan_sums, s->bucket_module, "scan_sums"},
-        {&s->scan_top, s->bucket_module, "scan_top"},
-        {&s->scan_apply, s->bucket_module, "scan_apply"},
+        {&s->digits, s->sort_module, "bucket_digits"},
+        {&s->radix_count, s->sort_module, "radix_count"},
+        {&s->radix_count_codes, s->sort_module, "radix_count_codes"},
+        {&s->radix_scatter, s->sort_module, "radix_scatter"},
+        {&s->radix_scatter_codes, s->sort_module, "radix_scatter_codes"},
+        {&s->radix_segments, s->sort_module, "radix_segments"},
+        {&s->scan_sums, s->sort_module, "scan_sums"},
+        {&s->scan_top, s->sort_module, "scan_top"},
+        {&s->scan_apply, s->sort_module, "scan_apply"},
         {&s->bounds, s->bucket_module, "bucket_bounds"},
         {&s->totals, s->bucket_module, "bucket_totals"},
         {&s->counts, s->bucket_module, "bucket_counts"},
         {&s->pairs, s->bucket_module, "bucket_pairs"},
+        {&s->select_totals, s->bucket_module, "select_totals"},
         {&s->select_counts, s->bucket_module, "select_counts"},
         {&s->bit_list, s->bucket_module, "bit_list"},
         {&s->field_list, s->bucket_module, "field_list"},
@@ -44,6 +45,10 @@ static cuzk_status find_kernels(cuzk_point_summer *s, cuzk_error *err)
         {&s->points_fold[CUZK_G2], s->reduce_module, "g2_points_fold"},
         {&s->points_bits[CUZK_G1], s->reduce_module, "g1_points_bits"},
         {&s->points_bits[CUZK_G2], s->reduce_module, "g2_points_bits"},
+        {&s->points_single[CUZK_G1], s->reduce_module, "g1_points_single"},
+        {&s->points_single[CUZK_G2], s->reduce_module, "g2_points_single"},
+        {&s->points_single_gather[CUZK_G1], s->reduce_module, "g1_points_single_gather"},
+        {&s->points_single_gather[CUZK_G2], s->reduce_module, "g2_points_single_gather"},
     };
     for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
         CUZK_CUDA_TRY(s->api, err, cuModuleGetFunction,
@@ -52,27 +57,37 @@ static cuzk_status find_kernels(cuzk_point_summer *s, cuzk_error *err)
     return CUZK_OK;
 }
 
+static cuzk_status load_modules(cuzk_point_summer *s, cuzk_error *err)
+{
+    bool is_bn254 = s->curve->id == CUZK_CURVE_BN254;
+    const struct {
+        CUmodule *module;
+        const unsigned char *image;
+    } modules[] = {
+        {&s->sort_module,
+         is_bn254 ? CUZK_IMAGE(bucket_sort, bn254) : CUZK_IMAGE(bucket_sort, bls12_381)},
+        {&s->bucket_module, is_bn254 ? CUZK_IMAGE(bucket, bn254) : CUZK_IMAGE(bucket, bls12_381)},
+        {&s->reduce_module,
+         is_bn254 ? CUZK_IMAGE(bucket_reduce, bn254) : CUZK_IMAGE(bucket_reduce, bls12_381)},
+    };
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        CUZK_CUDA_TRY(s->api, err, cuModuleLoadData, (modules[i].module, modules[i].image));
+    }
+    return CUZK_OK;
+}
+
 cuzk_status cuzk_point_summer_open(cuzk_point_summer *out, const cuzk_cuda_api *api,
                                    const cuzk_curve *curve, cuzk_error *err)
 {
     cuzk_point_summer s = {.api = api, .curve = curve};
-    bool is_bn254 = curve->id == CUZK_CURVE_BN254;
-    cuzk_status status = CUZK_OK;
     CUZK_TRY(cuzk_point_adder_open(&s.adder, api, curve->id, err));
-    status = cuzk_cuda_check(
-        api,
-        CUZK_CU(api, cuModuleLoadData)(&s.bucket_module, is_bn254 ? CUZK_IMAGE(bucket, bn254)
-                                                                  : CUZK_IMAGE(bucket, bls12_381)),
-        "cuModuleLoadData", __FILE__, __LINE__, err);
-    if (status == CUZK_OK) {
-        status =
-            cuzk_cuda_check(api,
-                            CUZK_CU(api, cuModuleLoadData)(
-                                &s.reduce_module, is_bn254 ? CUZK_IMAGE(bucket_reduce, bn254)
-                                                           : CUZK_IMAGE(bucket_reduce, bls12_381)),
-                            "cuModuleLoadData", __FILE__, __LINE__, err);
-    }
+    cuzk_status status = load_modules(&s, err);
     status = status != CUZK_OK ? status : find_kernels(&s, err);
+    if (status == CUZK_OK) {
+        s.mail = calloc(1, sizeof *s.mail);
+        status = s.mail != NULL ? cuzk_sum_mail_open(s.mail, api, err)
+                                : CUZK_FAIL(err, CUZK_E_MEMORY, "adding up points: out of memory");
+    }
     if (status != CUZK_OK) {
         cuzk_point_summer_close(&s);
         return status;
@@ -83,13 +98,52 @@ cuzk_status cuzk_point_summer_open(cuzk_point_summer *out, const cuzk_cuda_api *
 
 void cuzk_point_summer_close(cuzk_point_summer *s)
 {
-    if (s->reduce_module != NULL) {
-        (void)CUZK_CU(s->api, cuModuleUnload)(s->reduce_module);
+    const CUmodule modules[] = {s->reduce_module, s->bucket_module, s->sort_module};
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        if (modules[i] != NULL) {
+            (void)CUZK_CU(s->api, cuModuleUnload)(modules[i]);
+        }
     }
-    if (s->bucket_module != NULL) {
-        (void)CUZK_CU(s->api, cuModuleUnload)(s->bucket_module);
+    if (s->mail != NULL) {
+        cuzk_sum_mail_close(s->mail);
+        free(s->mail);
     }
     cuzk_point_adder_close(&s->adder);
+}
+
+cuzk_status cuzk_sum_mail_open(cuzk_sum_mail *mail, const cuzk_cuda_api *api, cuzk_error *err)
+{
+    const size_t n_bytes =
+        CUZK_SUM_MAIL_POINTS + (size_t)CUZK_SUM_POINTS_MAX * CUZK_SUM_POINT_BYTES_MAX;
+    cuzk_sum_mail made = {.api = api};
+    void *bytes = NULL;
+    CUZK_CUDA_TRY(api, err, cuMemAllocHost, (&bytes, n_bytes));
+    made.bytes = bytes;
+    cuzk_status status = CUZK_OK;
+    for (int i = 0; i < 2 && status == CUZK_OK; i++) {
+        status = cuzk_cuda_check(
+            api, CUZK_CU(api, cuEventCreate)(&made.ready[i], CU_EVENT_DISABLE_TIMING),
+            "cuEventCreate", __FILE__, __LINE__, err);
+    }
+    if (status != CUZK_OK) {
+        cuzk_sum_mail_close(&made);
+        return status;
+    }
+    *mail = made;
+    return CUZK_OK;
+}
+
+void cuzk_sum_mail_close(cuzk_sum_mail *mail)
+{
+    for (int i = 0; i < 2; i++) {
+        if (mail->ready[i] != NULL) {
+            (void)CUZK_CU(mail->api, cuEventDestroy)(mail->ready[i]);
+        }
+    }
+    if (mail->bytes != NULL) {
+        (void)CUZK_CU(mail->api, cuMemFreeHost)(mail->bytes);
+    }
+    *mail = (cuzk_sum_mail){0};
 }
 
 /* ---- scalars ---- */
@@ -205,52 +259,83 @@ static cuzk_status check_params(const cuzk_point_sum_params *p, const cuzk_sum_p
     return CUZK_OK;
 }
 
-/* All groups of windows, to final points. */
-static cuzk_status add_groups(cuzk_summing *c, const cuzk_point_sum_params *params, cuzk_error *err)
+/* Group number `group` from scalars to sorted entries; digits are made when the first group that
+ * they are for is sorted. */
+static cuzk_status sort_group(cuzk_summing *c, uint32_t group, cuzk_error *err)
 {
     const cuzk_sum_plan *w = &c->plan;
+    const cuzk_point_sum_params *params = &c->params;
     CUdeviceptr codes = c->workspace + c->l.codes;
-    cuzk_digits_args digits = {.codes = cuzk_device_address(codes),
-                               .scalars = cuzk_device_address(params->scalars),
-                               .which = cuzk_device_address(params->which),
-                               .n = params->n,
-                               .bits = w->lg_buckets + 1};
-    memcpy(digits.order, c->s->curve->r, sizeof(digits.order));
-    set_offset(digits.offset, w);
-    for (uint32_t group = 0; group < w->n_groups; group++) {
-        uint32_t first = group * w->together, of_codes = first % w->coded;
-        if (of_codes == 0) {
-            CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_SORT, err));
-            digits.first = first;
-            digits.n_windows = clamp(w->coded, 0, w->n_windows - first);
-            CUZK_TRY(cuzk_sum_launch(c->s, c->s->digits, params->n, CUZK_BUCKET_BLOCK, &digits,
-                                     c->stream, err));
-        }
-        CUZK_TRY(cuzk_sum_add_group(c, group, clamp(w->together, 0, w->n_windows - first),
-                                    codes + 4 * (size_t)params->n * of_codes, params->index, err));
+    uint32_t first = group * w->together, of_codes = first % w->coded;
+    if (of_codes == 0) {
+        cuzk_digits_args digits = {.codes = cuzk_device_address(codes),
+                                   .scalars = cuzk_device_address(params->scalars),
+                                   .which = cuzk_device_address(params->which),
+                                   .n = params->n,
+                                   .first = first,
+                                   .n_windows = clamp(w->coded, 0, w->n_windows - first),
+                                   .bits = w->lg_buckets + 1};
+        memcpy(digits.order, c->s->curve->r, sizeof(digits.order));
+        set_offset(digits.offset, w);
+        CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_SORT, err));
+        CUZK_TRY(cuzk_sum_launch(c->s, c->s->digits, params->n, CUZK_BUCKET_BLOCK, &digits,
+                                 c->stream, err));
     }
-    return CUZK_OK;
+    return cuzk_sum_sort_group(c, group, clamp(w->together, 0, w->n_windows - first),
+                               codes + 4 * (size_t)params->n * of_codes, err);
+}
+
+cuzk_status cuzk_summing_begin(cuzk_summing *out, const cuzk_point_summer *s,
+                               const cuzk_point_sum_params *params, CUdeviceptr workspace,
+                               const cuzk_sum_mail *mail, CUstream stream, cuzk_error *err)
+{
+    *out = (cuzk_summing){.s = s,
+                          .group = &s->curve->g[params->group],
+                          .params = *params,
+                          .workspace = workspace,
+                          .stream = stream,
+                          .mail = mail,
+                          .plan = plan_windows(s->curve, params),
+                          .sorted = {-1, -1}};
+    CUZK_TRY(check_params(params, &out->plan, err));
+    if (params->n == 0) {
+        return CUZK_OK;
+    }
+    out->l = cuzk_sum_make_layout(out->group, &out->plan);
+    return sort_group(out, 0, err);
+}
+
+cuzk_status cuzk_summing_run(cuzk_summing *c, cuzk_error *err)
+{
+    if (c->params.n == 0) {
+        return CUZK_OK;
+    }
+    for (uint32_t group = 0; group < c->plan.n_groups; group++) {
+        if (group + 1 < c->plan.n_groups) {
+            CUZK_TRY(sort_group(c, group + 1, err));
+        }
+        CUZK_TRY(cuzk_sum_add_group(c, group, err));
+    }
+    return cuzk_sum_reduce(c, err);
+}
+
+void cuzk_summing_end(const cuzk_summing *c, cuzk_jac *sum)
+{
+    if (c->params.n == 0) {
+        c->group->set_infinity(sum);
+    } else {
+        join_windows(sum, c->group, c->mail->bytes + CUZK_SUM_MAIL_POINTS, &c->plan);
+    }
 }
 
 cuzk_status cuzk_point_sum(const cuzk_point_summer *s, cuzk_jac *sum,
                            const cuzk_point_sum_params *params, CUdeviceptr workspace,
                            CUstream stream, cuzk_error *err)
 {
-    cuzk_summing c = {.s = s,
-                      .group = &s->curve->g[params->group],
-                      .bases = params->bases,
-                      .workspace = workspace,
-                      .stream = stream,
-                      .plan = plan_windows(s->curve, params)};
-    CUZK_TRY(check_params(params, &c.plan, err));
-    if (params->n == 0) {
-        c.group->set_infinity(sum);
-        return CUZK_OK;
-    }
-    c.l = cuzk_sum_make_layout(c.group, &c.plan);
-    CUZK_TRY(add_groups(&c, params, err));
-    char sums[3 * sizeof(uint64_t) * 12 * SUMS_MAX];
-    CUZK_TRY(cuzk_sum_reduce(&c, sums, err));
-    join_windows(sum, c.group, sums, &c.plan);
+    cuzk_summing c;
+    CUZK_TRY(cuzk_summing_begin(&c, s, params, workspace, s->mail, stream, err));
+    CUZK_TRY(cuzk_summing_run(&c, err));
+    CUZK_CUDA_TRY(s->api, err, cuStreamSynchronize, (stream));
+    cuzk_summing_end(&c, sum);
     return CUZK_OK;
 }

@@ -3,25 +3,30 @@
  *
  * Bases are packed affine points in device memory (curve.h), 16-byte aligned; equal, opposite and
  * infinite ones are allowed and the results are exact. Method: bucket.h, point_add.h,
- * bucket_reduce.h; the windows are put together on the host. */
+ * bucket_reduce.h; the windows are put together on the host. One call at a time for each
+ * cuzk_point_summer; point_summing.h has them in steps. */
 #ifndef CUZK_BACKEND_CUDA_POINT_SUMMER_H
 #define CUZK_BACKEND_CUDA_POINT_SUMMER_H
 
 #include "backend/cuda/bucket.h"
 #include "backend/cuda/point_adder.h"
 
+typedef struct cuzk_sum_mail cuzk_sum_mail;
+
 typedef struct {
     const cuzk_cuda_api *api;
     const cuzk_curve *curve;
     cuzk_point_adder adder;
-    CUmodule bucket_module, reduce_module;
+    cuzk_sum_mail *mail; /* of the calls here */
+    CUmodule sort_module, bucket_module, reduce_module;
     CUfunction digits, radix_count, radix_count_codes, radix_scatter, radix_scatter_codes,
         radix_segments, scan_sums, scan_top, scan_apply, bounds, totals, counts, pairs,
-        select_counts, bit_list, field_list;
-    CUfunction points_spread[2], points_odd[2], points_fold[2], points_bits[2]; /* by group id */
+        select_totals, select_counts, bit_list, field_list;
+    CUfunction points_spread[2], points_odd[2], points_fold[2], points_bits[2],
+        points_single_gather[2], points_single[2]; /* by group id */
 } cuzk_point_summer;
 
-/** Load the kernels of a curve into the current context. Errors: E_DEVICE. */
+/** Load the kernels of a curve into the current context. Errors: E_DEVICE, E_MEMORY. */
 cuzk_status cuzk_point_summer_open(cuzk_point_summer *out, const cuzk_cuda_api *api,
                                    const cuzk_curve *curve, cuzk_error *err) CUZK_WARN_UNUSED;
 
@@ -85,13 +90,18 @@ cuzk_status cuzk_point_sum_bits(const cuzk_point_summer *s, cuzk_jac *sum,
 /** Bytes of workspace of cuzk_select_values. Pure. */
 size_t cuzk_select_values_bytes(uint32_t n_vars);
 
-/** List the selected variables among those that is_value (bitmap) names: *n of them, their bases to
- *  index, the numbers of their values to which (for cuzk_point_sum_params). rank: variables of
- *  is_value before each word. Waits for the device. Errors: E_DEVICE. */
-cuzk_status cuzk_select_values(const cuzk_point_summer *s, uint32_t *n,
-                               const cuzk_selection *selection, CUdeviceptr is_value,
-                               CUdeviceptr rank, CUdeviceptr index, CUdeviceptr which,
-                               CUdeviceptr workspace, CUstream stream,
+/** How many selected variables have their bits set, to out, and how many is_value names, to out +
+ * 4: uint32_t each. Does not wait. Errors: E_DEVICE. */
+cuzk_status cuzk_select_count(const cuzk_point_summer *s, const cuzk_selection *selection,
+                              CUdeviceptr bits, CUdeviceptr is_value, CUdeviceptr out,
+                              CUstream stream, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** List the selected variables among those that is_value (bitmap) names: their bases to index, the
+ *  numbers of their values to which (for cuzk_point_sum_params). rank: variables of is_value before
+ *  each word. Does not wait. Errors: E_DEVICE. */
+cuzk_status cuzk_select_values(const cuzk_point_summer *s, const cuzk_selection *selection,
+                               CUdeviceptr is_value, CUdeviceptr rank, CUdeviceptr index,
+                               CUdeviceptr which, CUdeviceptr workspace, CUstream stream,
                                cuzk_error *err) CUZK_WARN_UNUSED;
 
 #endif

@@ -101,6 +101,11 @@ static inline uint32_t __shfl_up_sync(unsigned, uint32_t value, unsigned by)
     return simt_exchange(value)[lane >= by ? lane - by : lane];
 }
 
+static inline uint32_t __shfl_xor_sync(unsigned, uint32_t value, unsigned by)
+{
+    return simt_exchange(value)[simt_lane() ^ by];
+}
+
 /* The lanes of `mask` whose value is this lane's. */
 static inline unsigned __match_any_sync(unsigned mask, uint32_t value)
 {
