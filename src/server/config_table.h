@@ -149,6 +149,9 @@
       "A file that is there becomes PATH.old.")                                                     \
     X(recording, limit, SIZE, CUZK_MIB, CUZK_TIB, "\"256MiB\"", NULL, RESTART,                    \
       "Bytes of recording.path and PATH.old together: what is older is deleted.")                   \
+    X(recording, memory, SIZE, 0, CUZK_GIB, "\"16MiB\"", NULL, RESTART,                           \
+      "Bytes of the last minutes' recording that are kept in memory for the HTTP port's pages, at\n" \
+      "most 1/192 of the memory budget; looking at them takes twice as much. 0: none.")             \
     X(test, faults, LIST, 0, 64, "[]", NULL, RESTART,                                              \
       "Faults to inject. Of the tests' program only; the daemon refuses it.")
 

@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { RECENT_LOOKS = 2 }; /* a look at the recording in memory takes so many times its bytes */
+
 /* Of what the library says to whoever uses it. */
 static void on_library_line(void *user, cuzk_log_level level, const char *text)
 {
@@ -180,6 +182,17 @@ static void set_body_bytes(cuzk_daemon *d, cuzk_engine_options *o)
     o->budget_bytes -= d->body_bytes;
 }
 
+/* What is recorded in memory, and what looking at it takes, are taken off the budget, too. */
+static void set_recent_bytes(cuzk_daemon *d, cuzk_engine_options *o)
+{
+    const cuzk_config *c = d->config;
+    enum { SHARE = 64 };
+    uint64_t most = o->budget_bytes / SHARE / (1 + RECENT_LOOKS);
+    d->recent_bytes = c->daemon_status_listen[0] == 0 ? 0 : c->recording_memory;
+    d->recent_bytes = d->recent_bytes < most ? d->recent_bytes : most;
+    o->budget_bytes -= (1 + RECENT_LOOKS) * d->recent_bytes;
+}
+
 static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
 {
     const cuzk_config *c = d->config;
@@ -215,9 +228,14 @@ static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
         .observe_user = d,
     };
     memcpy(o.kinds, d->kinds, sizeof o.kinds);
-    if (c->recording_path[0] != 0) {
-        cuzk_record_options record = {.path = c->recording_path,
+    char limited_by[256];
+    CUZK_TRY(cuzk_config_try_memory(&o.budget_bytes, limited_by, c, err));
+    set_body_bytes(d, &o);
+    set_recent_bytes(d, &o);
+    if (c->recording_path[0] != 0 || d->recent_bytes > 0) {
+        cuzk_record_options record = {.path = or_null(c->recording_path),
                                       .limit_bytes = c->recording_limit,
+                                      .recent_bytes = d->recent_bytes,
                                       .kinds = d->kinds,
                                       .devices = devices,
                                       .n_devices = d->devices.n,
@@ -225,11 +243,9 @@ static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
         CUZK_TRY(cuzk_record_start(&d->record, &record, err));
     }
     d->server.max_witnesses = o.n_witness;
-    char limited_by[256];
-    CUZK_TRY(cuzk_config_try_memory(&o.budget_bytes, limited_by, c, err));
-    set_body_bytes(d, &o);
     CUZK_LOG(d->log, CUZK_LOG_INFO, "memory budget", CUZK_LOG_U("bytes", o.budget_bytes),
-             CUZK_LOG_S("by", limited_by), CUZK_LOG_U("http_bytes", d->body_bytes));
+             CUZK_LOG_S("by", limited_by), CUZK_LOG_U("http_bytes", d->body_bytes),
+             CUZK_LOG_U("recording_bytes", (1 + RECENT_LOOKS) * d->recent_bytes));
     uint64_t limit;
     if (cuzk_memory_limit(&limit, limited_by, "", NULL) == CUZK_OK && o.budget_bytes > limit) {
         CUZK_LOG(d->log, CUZK_LOG_WARN, "memory budget is more than this process may use",
@@ -272,8 +288,12 @@ static void open_http(cuzk_daemon *d)
                            .max_bodies = d->body_bytes,
                            .log = d->log};
     o.routes = d->routes;
-    o.n_routes = cuzk_daemon_routes(d->routes, &d->server);
-    cuzk_status status = cuzk_address_parse(&address, c->daemon_status_listen, &err);
+    cuzk_status status =
+        cuzk_live_create(&d->looks, d->record, RECENT_LOOKS * d->recent_bytes, &err);
+    o.n_routes = cuzk_daemon_routes(d->routes, &d->server, d->looks);
+    if (status == CUZK_OK) {
+        status = cuzk_address_parse(&address, c->daemon_status_listen, &err);
+    }
     if (status == CUZK_OK && !address.is_local && !c->http_allow_remote) {
         status = CUZK_FAIL(&err, CUZK_E_ARGUMENT,
                            "other machines would reach it, and http.allow_remote is not true");
@@ -322,6 +342,7 @@ void cuzk_daemon_close(cuzk_daemon *d)
 {
     cuzk_preload_destroy(d->preload);
     cuzk_http_stop(d->http);
+    cuzk_live_destroy(d->looks); /* whoever asked is told by now */
     cuzk_rpc_destroy(d->rpc);
     if (d->server.engine != NULL) {
         cuzk_engine_destroy(d->server.engine);

@@ -4,6 +4,7 @@
 #define CUZK_SERVER_DAEMON_H
 
 #include "server/http.h"
+#include "server/live.h"
 #include "server/metrics.h"
 #include "server/options.h"
 #include "server/preload.h"
@@ -15,7 +16,7 @@
 #include "work/circom_work.h"
 #include "work/filecoin_work.h"
 
-enum { CUZK_DAEMON_ROUTES_MAX = 8 };
+enum { CUZK_DAEMON_ROUTES_MAX = 16 };
 
 typedef struct {
     cuzk_server server; /* what rpc and http see */
@@ -32,7 +33,9 @@ typedef struct {
     uint64_t journal_salvaged; /* jobs that it still gave */
     cuzk_metrics *metrics;
     cuzk_timeline *timeline;
-    cuzk_record *record; /* NULL: nothing is recorded */
+    cuzk_record *record;   /* NULL: nothing is recorded */
+    uint64_t recent_bytes; /* of the recording in memory; 0: none */
+    cuzk_live *looks;      /* NULL: there is no HTTP port */
     cuzk_rpc *rpc;
     cuzk_http *http;
     cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX];
@@ -53,8 +56,9 @@ void cuzk_daemon_close(cuzk_daemon *daemon);
 /** What the engine tells (cuzk_engine_options.observe); user: the daemon. */
 void cuzk_daemon_observe(void *user, const cuzk_event *event);
 
-/** The HTTP routes: status, metrics, health, and circom's where they are asked for. Returns how
- *  many. */
-size_t cuzk_daemon_routes(cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX], cuzk_server *server);
+/** The HTTP routes: status, metrics, health, the last minutes, and circom's where they are asked
+ *  for. Returns how many. */
+size_t cuzk_daemon_routes(cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX], cuzk_server *server,
+                          cuzk_live *live);
 
 #endif

@@ -154,6 +154,11 @@ void cuzk_http_answer(cuzk_http_call *call, unsigned status, const char *content
     disown(call);
 }
 
+const char *cuzk_http_query(cuzk_http_call *call, const char *name)
+{
+    return MHD_lookup_connection_value(call->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
 static bool fits(const cuzk_http_route *route, const char *path)
 {
     size_t n = strlen(route->path);
@@ -258,8 +263,9 @@ static enum MHD_Result refuse_call(cuzk_http_call *call, struct MHD_Connection *
 {
     switch (call->refusal) {
     case MHD_HTTP_NOT_FOUND:
-        return refuse(connection, call->refusal,
-                      "not found; there are /status, /metrics, /healthz and /readyz\n");
+        return refuse(
+            connection, call->refusal,
+            "not found; there are /, /status, /metrics, /timeline.svg, /healthz and /readyz\n");
     case MHD_HTTP_METHOD_NOT_ALLOWED:
         return refuse(connection, call->refusal, "this path does not take this method\n");
     case MHD_HTTP_CONTENT_TOO_LARGE:

@@ -51,6 +51,10 @@ unsigned cuzk_http_port(const cuzk_http *http);
 void cuzk_http_answer(cuzk_http_call *call, unsigned status, const char *content_type,
                       const void *body, size_t n_bytes);
 
+/** The value of "?NAME=VALUE", or NULL. Borrowed until the call is answered; only inside the
+ *  handler, on its thread. */
+const char *cuzk_http_query(cuzk_http_call *call, const char *name);
+
 /** End it: open calls are told 503, their handlers may answer later in vain. Afterwards nothing is
  *  listened to and no handler is called. Where clients stay connected their threads and memory
  * stay, too, until the process ends. NULL is fine. */

@@ -2,6 +2,7 @@
 #include "server/record.h"
 
 #include "base/clock.h"
+#include "server/record_spans.h"
 #include "timeline/recorder.h"
 #include "timeline/recording.h"
 
@@ -14,157 +15,29 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PERIOD_MS = 100, THREAD_PIECES_MAX = 1 << 20 };
+enum { PERIOD_MS = 100, THREAD_PIECES_MAX = 1 << 20, KEEP_SPANS = 2048 };
 
 struct cuzk_record {
     char *path, *old_path;
     uint64_t limit_bytes;
     cuzk_logger *log;
-    uint8_t cpu_devices[CUZK_ENGINE_DEVICES_MAX]; /* 1: its regions are the host's own arithmetic */
-    cuzk_text head;    /* pieces that every file begins with: kinds, devices */
-    cuzk_text threads; /* and those of the threads that were named so far */
-    cuzk_text pieces;  /* taken, not yet written */
-    int fd;            /* -1: the last write failed; tried again with a new file */
-    uint64_t n_bytes;  /* of the file */
-    bool has_failed;   /* it was said */
+    cuzk_record_spans spans;
+    cuzk_text head;               /* pieces that every file begins with: kinds, devices */
+    cuzk_text threads;            /* and those of the threads that were named so far; under lock */
+    cuzk_text pieces;             /* taken, not yet written */
+    size_t n_spans, n_kept_bytes; /* not in memory yet; in memory */
+    int fd;                       /* -1: the last write failed; tried again with a new file */
+    uint64_t n_bytes;             /* of the file */
+    bool has_failed;              /* it was said */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool ends; /* under lock */
 };
 
-/* ---- spans of events ------------------------------------------------------------------------- */
-
-static _Thread_local uint64_t began_ns[CUZK_EVENT_COUNT]; /* begin and end are on one thread */
-
-static cuzk_timespan span_of(const cuzk_event *e, cuzk_span_name name, uint64_t begin_ns)
-{
-    return (cuzk_timespan){.begin_ns = begin_ns,
-                           .end_ns = e->ns,
-                           .job = e->job,
-                           .value = e->value,
-                           .name = (uint16_t)name,
-                           .unit = (int16_t)e->unit,
-                           .device = (int8_t)e->device,
-                           .worker = (int8_t)e->worker,
-                           .kind = (uint8_t)e->kind,
-                           .priority = (uint8_t)e->priority,
-                           .status = (uint8_t)e->status};
-}
-
-static void put(cuzk_timespan span)
-{
-    cuzk_recorder_put(&span);
-}
-
-static void put_text(cuzk_timespan span, const char *text)
-{
-    span.text = text != NULL ? cuzk_recorder_text(text) : 0;
-    cuzk_recorder_put(&span);
-}
-
-static void put_job(const cuzk_event *e)
-{
-    bool has_ended = e->id == CUZK_EVENT_ENDED;
-    cuzk_timespan span = span_of(e, has_ended ? CUZK_SPAN_JOB : CUZK_SPAN_JOB_ACCEPTED,
-                                 has_ended && e->value < e->ns ? e->ns - e->value : e->ns);
-    span.value = e->n_units;
-    put_text(span, e->job_id);
-}
-
-/* What waited for the span that begins now. */
-static void put_wait(const cuzk_event *e)
-{
-    if (e->since_ns != 0) {
-        bool is_ready = e->id == CUZK_EVENT_PROVE_START;
-        cuzk_timespan span =
-            span_of(e, is_ready ? CUZK_SPAN_WAIT_WORKER : CUZK_SPAN_WAIT_MEMORY, e->since_ns);
-        span.device = span.worker = -1; /* no thread works on it */
-        put(span);
-    }
-}
-
-static void put_lane(const cuzk_record *record, const cuzk_event *e, uint64_t begin_ns)
-{
-    put(span_of(e, CUZK_SPAN_LANE, begin_ns));
-    if (e->device >= 0 && record->cpu_devices[e->device]) {
-        cuzk_timespan span = span_of(e, CUZK_SPAN_KERNEL_CPU, begin_ns);
-        span.worker = -1;
-        put(span);
-    }
-}
-
-/* A span has ended that began at begin_ns. */
-static void put_end(const cuzk_record *record, const cuzk_event *e, uint64_t begin_ns)
-{
-    switch (e->id) {
-    case CUZK_EVENT_DECODE:
-        put(span_of(e, CUZK_SPAN_DECODE, begin_ns));
-        break;
-    case CUZK_EVENT_RESIDENT:
-        put_text(span_of(e, CUZK_SPAN_RESIDENT_LOAD, begin_ns), e->text);
-        break;
-    case CUZK_EVENT_WITNESS:
-        put(span_of(e, CUZK_SPAN_WITNESS, begin_ns));
-        break;
-    case CUZK_EVENT_PROVE_START:
-        put(span_of(e, CUZK_SPAN_PROVE_START, begin_ns));
-        break;
-    case CUZK_EVENT_LANE_WAIT:
-        put(span_of(e, CUZK_SPAN_LANE_WAIT, begin_ns));
-        break;
-    case CUZK_EVENT_LANE:
-        put_lane(record, e, begin_ns);
-        break;
-    case CUZK_EVENT_PROVE_FINISH:
-        put(span_of(e, CUZK_SPAN_PROVE_FINISH, begin_ns));
-        break;
-    case CUZK_EVENT_VERIFY:
-        put(span_of(e, CUZK_SPAN_VERIFY, begin_ns));
-        break;
-    default:
-        break;
-    }
-}
-
-static void put_instant(const cuzk_event *e)
-{
-    switch (e->id) {
-    case CUZK_EVENT_ACCEPTED:
-    case CUZK_EVENT_ENDED:
-        put_job(e);
-        break;
-    case CUZK_EVENT_EVICTED:
-        put_text(span_of(e, CUZK_SPAN_EVICTED, e->ns), e->text);
-        break;
-    case CUZK_EVENT_UNIT_DONE:
-        put(span_of(e, CUZK_SPAN_UNIT_DONE, e->ns));
-        break;
-    case CUZK_EVENT_RETRY:
-        put_text(span_of(e, CUZK_SPAN_RETRY, e->ns), e->text);
-        break;
-    case CUZK_EVENT_DEVICE_OUT:
-        put_text(span_of(e, CUZK_SPAN_DEVICE_OUT, e->ns), e->text);
-        break;
-    default:
-        break;
-    }
-}
-
 void cuzk_record_observe(cuzk_record *record, const cuzk_event *event)
 {
-    if (event->phase == CUZK_EVENT_BEGIN) {
-        began_ns[event->id] = event->ns;
-        put_wait(event);
-        if (event->unit >= 0) { /* layers below that know no jobs put spans of their own */
-            cuzk_timespan of = span_of(event, CUZK_SPAN_PROVE_START, event->ns);
-            cuzk_recorder_work_on(&of);
-        }
-    } else if (event->phase == CUZK_EVENT_END) {
-        put_end(record, event, began_ns[event->id]);
-    } else {
-        put_instant(event);
-    }
+    cuzk_record_put_event(&record->spans, event);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -224,9 +97,28 @@ static cuzk_status begin_file(cuzk_record *r, cuzk_error *err)
     return status;
 }
 
+/* In memory, too: what was taken since the last time. */
+static void keep(cuzk_record *r)
+{
+    if (r->spans.recent != NULL) {
+        size_t from = r->pieces.failed ? r->pieces.size : r->n_kept_bytes;
+        cuzk_recent_put(r->spans.recent, r->pieces.data + from, r->pieces.size - from, r->n_spans);
+    }
+    r->n_kept_bytes = r->pieces.size;
+    r->n_spans = 0;
+}
+
 static void on_spans(void *user, const cuzk_timespan *spans, size_t n)
 {
-    cuzk_recording_put_spans(&((cuzk_record *)user)->pieces, spans, n);
+    cuzk_record *r = user;
+    if (r->n_spans == 0 && r->pieces.size > r->n_kept_bytes) {
+        keep(r); /* texts for themselves: later spans name them, too */
+    }
+    cuzk_recording_put_spans(&r->pieces, spans, n);
+    r->n_spans += n;
+    if (r->n_spans >= KEEP_SPANS) {
+        keep(r);
+    }
 }
 
 static void on_text(void *user, uint32_t number, const char *text, size_t n_bytes)
@@ -238,9 +130,11 @@ static void on_thread(void *user, uint16_t index, const char *name)
 {
     cuzk_record *r = user;
     cuzk_recording_put_thread(&r->pieces, index, name);
+    pthread_mutex_lock(&r->lock);
     if (r->threads.size < THREAD_PIECES_MAX) {
         cuzk_recording_put_thread(&r->threads, index, name);
     }
+    pthread_mutex_unlock(&r->lock);
 }
 
 static void on_lost(void *user, uint64_t n_spans)
@@ -258,12 +152,10 @@ static cuzk_status write_pieces(cuzk_record *r, cuzk_error *err)
     return write_all(r, &r->pieces, err);
 }
 
-static void take(cuzk_record *r)
+static void write_taken(cuzk_record *r)
 {
-    const cuzk_recorder_sink sink = {on_spans, on_text, on_thread, on_lost, r};
     cuzk_error err = {0};
-    cuzk_recorder_take(&sink);
-    if (r->pieces.size == 0 && !r->pieces.failed) {
+    if (r->path == NULL || (r->pieces.size == 0 && !r->pieces.failed)) {
         return;
     }
     bool has_failed = write_pieces(r, &err) != CUZK_OK;
@@ -274,6 +166,15 @@ static void take(cuzk_record *r)
         CUZK_LOG(r->log, CUZK_LOG_ERROR, "the recording has a gap", CUZK_LOG_S("reason", err.text));
     }
     r->has_failed = has_failed;
+}
+
+static void take(cuzk_record *r)
+{
+    const cuzk_recorder_sink sink = {on_spans, on_text, on_thread, on_lost, r};
+    r->n_kept_bytes = 0;
+    cuzk_recorder_take(&sink);
+    keep(r); /* also nothing: time has passed */
+    write_taken(r);
     r->pieces.size = 0; /* its memory serves again */
     r->pieces.failed = false;
 }
@@ -304,9 +205,12 @@ static void destroy(cuzk_record *r)
     close_file(r);
     free(r->path);
     free(r->old_path);
+    cuzk_recent_destroy(r->spans.recent);
     cuzk_text_clear(&r->head);
     cuzk_text_clear(&r->threads);
     cuzk_text_clear(&r->pieces);
+    pthread_cond_destroy(&r->wake);
+    pthread_mutex_destroy(&r->lock);
     free(r);
 }
 
@@ -321,44 +225,63 @@ static void put_head(cuzk_record *r, const cuzk_record_options *o)
         /* one more worker serves what is CRITICAL */
         cuzk_recording_put_device(&r->head, (uint8_t)i, (uint8_t)o->devices[i].n_workers,
                                   o->devices[i].id);
-        r->cpu_devices[i] = strcmp(o->devices[i].id, "cpu") == 0;
+        r->spans.cpu_devices[i] = strcmp(o->devices[i].id, "cpu") == 0;
     }
 }
 
+/* What the thread works with is there before it begins. */
 static cuzk_status start_thread(cuzk_record *r, cuzk_error *err)
 {
-    pthread_condattr_t monotonic;
-    bool is_ready = pthread_condattr_init(&monotonic) == 0 &&
-                    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC) == 0 &&
-                    pthread_cond_init(&r->wake, &monotonic) == 0 &&
-                    pthread_mutex_init(&r->lock, NULL) == 0 &&
-                    pthread_create(&r->thread, NULL, run, r) == 0;
-    CUZK_FAIL_IF(!is_ready, err, CUZK_E_MEMORY, "starting the recording's thread: out of memory");
+    CUZK_FAIL_IF(pthread_create(&r->thread, NULL, run, r) != 0, err, CUZK_E_MEMORY,
+                 "starting the recording's thread: out of memory");
     return CUZK_OK;
+}
+
+/* NULL: no memory. */
+static cuzk_record *create(const cuzk_record_options *o)
+{
+    cuzk_record *r = calloc(1, sizeof *r);
+    if (r == NULL) {
+        return NULL;
+    }
+    pthread_condattr_t monotonic; /* none of this fails on Linux */
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&r->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&r->lock, NULL);
+    r->fd = -1;
+    r->limit_bytes = o->limit_bytes;
+    r->log = o->log;
+    put_head(r, o);
+    bool has_memory = !r->head.failed;
+    if (o->path != NULL) {
+        size_t n = strlen(o->path);
+        r->path = strdup(o->path);
+        r->old_path = malloc(n + 5);
+        has_memory = has_memory && r->path != NULL && r->old_path != NULL;
+        if (has_memory) {
+            memcpy(r->old_path, r->path, n);
+            memcpy(r->old_path + n, ".old", 5);
+        }
+    }
+    if (o->recent_bytes > 0) {
+        r->spans.recent = cuzk_recent_create(o->recent_bytes);
+        has_memory = has_memory && r->spans.recent != NULL;
+    }
+    if (!has_memory) {
+        destroy(r);
+        return NULL;
+    }
+    return r;
 }
 
 cuzk_status cuzk_record_start(cuzk_record **out, const cuzk_record_options *options,
                               cuzk_error *err)
 {
-    cuzk_record *r = calloc(1, sizeof *r);
+    cuzk_record *r = create(options);
     CUZK_FAIL_IF(r == NULL, err, CUZK_E_MEMORY, "starting a recording: out of memory");
-    r->fd = -1;
-    r->limit_bytes = options->limit_bytes;
-    r->log = options->log;
-    size_t n = strlen(options->path);
-    r->path = strdup(options->path);
-    r->old_path = malloc(n + 5);
-    put_head(r, options);
-    cuzk_status status = CUZK_OK;
-    if (r->path == NULL || r->old_path == NULL || r->head.failed) {
-        status = CUZK_FAIL(err, CUZK_E_MEMORY, "starting a recording: out of memory");
-    } else {
-        memcpy(r->old_path, r->path, n);
-        memcpy(r->old_path + n, ".old", 5);
-    }
-    if (status == CUZK_OK) {
-        status = begin_file(r, err);
-    }
+    cuzk_status status = r->path != NULL ? begin_file(r, err) : CUZK_OK;
     if (status == CUZK_OK) {
         status = cuzk_recorder_start(err);
     }
@@ -386,7 +309,20 @@ void cuzk_record_stop(cuzk_record *record)
     pthread_mutex_unlock(&record->lock);
     pthread_join(record->thread, NULL);
     take(record);
-    pthread_cond_destroy(&record->wake);
-    pthread_mutex_destroy(&record->lock);
     destroy(record);
+}
+
+cuzk_status cuzk_record_copy(cuzk_record *record, cuzk_text *text, uint64_t *begin_ns,
+                             uint64_t *end_ns, uint64_t since_ns, size_t n_spans_max,
+                             cuzk_error *err)
+{
+    CUZK_FAIL_IF(record == NULL || record->spans.recent == NULL, err, CUZK_E_UNSUPPORTED,
+                 "nothing is recorded in memory: recording.memory is 0");
+    cuzk_recording_put_start(text, wall_now_ns(), cuzk_now_ns());
+    cuzk_text_put_bytes(text, record->head.data, record->head.size);
+    pthread_mutex_lock(&record->lock);
+    cuzk_text_put_bytes(text, record->threads.data, record->threads.size);
+    pthread_mutex_unlock(&record->lock);
+    *end_ns = cuzk_recent_copy(record->spans.recent, text, begin_ns, since_ns, n_spans_max);
+    return cuzk_text_check(text, err);
 }

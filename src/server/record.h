@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The daemon's recording: the engine's events become spans (timeline/catalogue.h), and a thread
- * writes what the recorder holds to a file.
+ * takes what the recorder holds, writes it to a file and keeps the last minutes in memory.
  *
  * The file has a limit. When half of it is written, it becomes PATH.old, whose predecessor is
  * deleted, and a new one is begun: between half of the limit and all of it is there at any time. */
 #ifndef CUZK_SERVER_RECORD_H
 #define CUZK_SERVER_RECORD_H
 
+#include "base/text.h"
 #include "engine/engine.h"
 #include "server/log.h"
 
 typedef struct cuzk_record cuzk_record;
 
 typedef struct {
-    const char *path;              /* its mode is 0600: it names jobs */
+    const char *path;              /* its mode is 0600: it names jobs; NULL: no file */
     uint64_t limit_bytes;          /* of the file and its predecessor together */
+    uint64_t recent_bytes;         /* of what is kept in memory; 0: nothing */
     const cuzk_engine_kind *kinds; /* CUZK_KINDS_MAX */
     const cuzk_engine_device *devices;
     unsigned n_devices;
@@ -31,5 +33,12 @@ void cuzk_record_stop(cuzk_record *record);
 
 /** Make spans of an event, on the thread that it happens on. Thread-safe. */
 void cuzk_record_observe(cuzk_record *record, const cuzk_event *event);
+
+/** Append a whole recording of what was kept in memory since since_ns (cuzk_now_ns) and is not over
+ *  yet, of the newest n_spans_max spans. begin_ns, end_ns: what it tells of; spans before are there
+ *  where they ended later. Errors: E_UNSUPPORTED (nothing is kept), E_MEMORY. Thread-safe. */
+cuzk_status cuzk_record_copy(cuzk_record *record, cuzk_text *text, uint64_t *begin_ns,
+                             uint64_t *end_ns, uint64_t since_ns, size_t n_spans_max,
+                             cuzk_error *err) CUZK_WARN_UNUSED;
 
 #endif

@@ -109,13 +109,17 @@ static void get_readiness(void *user, cuzk_http_call *call, const cuzk_http_requ
     }
 }
 
-size_t cuzk_daemon_routes(cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX], cuzk_server *server)
+size_t cuzk_daemon_routes(cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX], cuzk_server *server,
+                          cuzk_live *live)
 {
     const cuzk_http_route own[] = {
         {"GET", "/status*", get_status, server}, /* the reference answers all that begins so */
         {"GET", "/metrics", get_metrics, server},
         {"GET", "/healthz", get_health, server},
         {"GET", "/readyz", get_readiness, server},
+        {"GET", "/timeline.json", cuzk_live_json, live},
+        {"GET", "/timeline.svg", cuzk_live_picture, live},
+        {"GET", "/recording", cuzk_live_recording, live},
     };
     size_t n = sizeof own / sizeof own[0];
     memcpy(routes, own, sizeof own);

@@ -106,7 +106,8 @@ def test_http_circom_bodies(cuzk):
     flags = ["--set", "memory.total_budget=256MiB", "--set", "http.max_body=8MiB", "--set", "memory.intake=64MiB",
              "--set", "rpc.max_message=1MiB"]
     with Serving(cuzk, *flags) as d:
-        assert d.status()["memory"]["total_bytes"] == 240 << 20, d.log()
+        # a 64th is for the recording in memory, as 3 equal parts
+        assert d.status()["memory"]["total_bytes"] == (240 << 20) - (240 << 20) // 64 // 3 * 3, d.log()
         assert d.get("/circom")[0] == 200
         code, _, body = d.get("/circom/nothing/prove", "POST", b"x" * 1000)
         assert code in (400, 404, 415), (code, body)
@@ -398,7 +399,7 @@ def test_budget(cuzk):
     """A budget that the machine does not have is warned about."""
     with Serving(cuzk, "--set", "memory.total_budget=60TiB") as d:
         assert "memory budget is more than this process may use" in d.log(), d.log()
-        assert d.status()["memory"]["total_bytes"] == 60 << 40
+        assert d.status()["memory"]["total_bytes"] == (60 << 40) - 3 * (16 << 20)
     with Serving(cuzk) as d:
         total = int(re.search(r"MemTotal: +(\d+)", harness.read("/proc/meminfo").decode()).group(1)) * 1024
         assert 0 < d.status()["memory"]["total_bytes"] < total, d.log()

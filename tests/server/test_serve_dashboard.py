@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The HTTP port's last minutes: what was done, what is being done now, and why a device was idle."""
+import json, os, urllib.request, xml.dom.minidom
+
+import daemon
+from daemon import harness, Daemon, wait_until, COMPLETED, SOON
+from test_serve_record import check_sums, report
+
+
+def timeline(d, seconds=60):
+    code, text = d.get("/timeline.json?seconds=%d" % seconds)
+    assert code == 200, (code, text)
+    return json.loads(text)
+
+
+def latest(d, what, condition):
+    """The timeline, as soon as it says so: it is a fifth of a second behind."""
+    def look():
+        j = timeline(d)
+        return j if condition(j) else None
+    return wait_until(what, look, SOON)
+
+
+def raw(d, path):
+    with urllib.request.urlopen("http://127.0.0.1:%d%s" % (d.http_port, path), timeout=SOON) as r:
+        return r.headers, r.read()
+
+
+def test_last_minutes(cuzk):
+    """Jobs, gaps and utilisations of what has just been, without a file; the same as a recording."""
+    d = Daemon(cuzk, test=True, name="recent", config={"gpus.gpu_workers_per_device": 1})
+    with d:
+        for i in range(3):
+            assert d.prove(d.null("units=2 prove_us=20000 n=%d" % i, "job-%d" % i)).status == COMPLETED
+        j = latest(d, "three jobs", lambda j: j["jobs_ended"] == 3)
+        check_sums(j)
+        assert [job["id"] for job in j["jobs"]] == ["job-0", "job-1", "job-2"] and j["units_done"] == 6
+        assert j["devices"][0]["id"] == "cpu" and j["devices"][0]["units"] == 6
+        assert j["devices"][0]["worker_ns"] >= 6 * 20 * 10 ** 6
+        assert 0 < len(j["devices"][0]["slices"]) <= 61 and j["spans_lost"] == j["spans_unknown"] == 0
+        headers, svg = raw(d, "/timeline.svg?seconds=60")
+        assert headers["Content-Type"] == "image/svg+xml"
+        labels = [t.firstChild.data for t in xml.dom.minidom.parseString(svg).getElementsByTagName("text")]
+        assert "worker 0" in labels and "3 jobs ended, 6 partitions done" in labels[0], labels
+        recording = cuzk.write("fetched.rec", raw(d, "/recording?seconds=600")[1])
+        for path in ("/timeline.json", "/timeline.svg", "/recording"):
+            assert raw(d, path)[1]  # a minute
+            for bad in ("0", "601", "x", "-1", "1.5", "", "99999"):
+                code, text = d.get(path + "?seconds=" + bad)
+                assert code == 400 and "1 to 600" in text, (path, bad, code, text)
+        assert not os.path.exists(d.folder + "/rec")
+    r = report(cuzk, recording)
+    check_sums(r)
+    assert [job["id"] for job in r["jobs"]] == ["job-0", "job-1", "job-2"] and r["bytes_after_last_piece"] == 0
+
+
+def test_what_goes_on(cuzk):
+    """A span is told before it ends: the worker is busy as long as it is held, and the gap's cause is its own."""
+    d = Daemon(cuzk, test=True, name="open", config={"gpus.gpu_workers_per_device": 1})
+    with d:
+        call = d.c.start("Prove", submit=d.null("gate=open", "held"))
+        held = 300 * 10 ** 6
+        j = latest(d, "the worker to be busy", lambda j: j["devices"][0]["worker_ns"] > held)
+        check_sums(j)
+        device = j["devices"][0]
+        assert j["jobs_ended"] == 0 and device["kernel_ns"] == 0
+        assert device["cause_ns"]["host-before"] > held, device
+        d.open_gate("open")
+        assert call.result().result.status == COMPLETED
+        j = latest(d, "the job's end", lambda j: j["jobs_ended"] == 1)
+        check_sums(j)
+        before = device["worker_ns"]
+        device = j["devices"][0]
+        assert device["units"] == 1 and device["worker_ns"] >= before and device["kernel_ns"] > 0
+
+
+def test_nothing_is_kept(cuzk):
+    """recording.memory = 0: said so."""
+    d = Daemon(cuzk, test=True, name="none", config={"recording.memory": 0})
+    with d:
+        assert d.prove(d.null("units=1")).status == COMPLETED
+        for path in ("/timeline.json", "/timeline.svg", "/recording"):
+            code, text = d.get(path)
+            assert code == 404 and "recording.memory" in text, (path, code, text)
+
+
+def test_bounded(cuzk):
+    """More spans than there is memory for: the latest are kept, and the budget has their room."""
+    d = Daemon(cuzk, test=True, name="bounded", config={"recording.memory": "1MiB", "journal.path": "none",
+                                                        "logging.level": "warn"})
+    with d:
+        assert d.status()["memory"]["total_bytes"] == (4 << 30) - (256 << 20) - 3 * (1 << 20)
+        n, data = 0, b"job-0-0"
+        while b"job-0-0" in data or n < 5:
+            calls = [d.c.start("Prove", submit=d.null("units=60 n=%d" % i, "job-%d-%d" % (n, i))) for i in range(16)]
+            assert [c.result().result.status for c in calls] == [COMPLETED] * 16
+            data = raw(d, "/recording?seconds=600")[1]
+            assert len(data) < (1 << 20) + (64 << 10), len(data)
+            n += 1
+            assert n < 1000
+        wait_until("the last job", lambda: b"job-%d-15" % (n - 1) in raw(d, "/recording?seconds=600")[1], SOON)
+        j = timeline(d, 600)
+        check_sums(j)
+        assert len(j["jobs"]) <= 64 and len(j["gaps"]) <= 256
+        begin, end = j["begin_ns"], j["end_ns"]
+        assert 0 < end - begin < 600 * 10 ** 9
+
+
+if __name__ == "__main__":
+    harness.main(globals())
