@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The thin front of the CMake build: `make demo` and `make check` work on a fresh Debian 12 machine.
-.PHONY: all deps deps-check demo check check-quick bench nightly coverage fuzz install format clean
+.PHONY: all dist deps deps-check demo check check-quick bench nightly coverage fuzz install format clean
 .DEFAULT_GOAL := all
 
 PREFIX ?= /usr/local
@@ -11,6 +11,10 @@ FUZZ_SECONDS ?= 15
 all: deps ## build the programs and the libraries
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS) --target programs
+
+dist: deps ## build them with kernels for every card from compute capability 7.5 on (build/dist; half an hour of one core)
+	cmake --preset dist
+	cmake --build --preset dist -j $(JOBS)
 
 deps: ## install what the build needs, from Debian packages (root or sudo), if it is missing
 	@tools/install-deps.sh build

@@ -9,6 +9,7 @@
 # cuzk_image_<stem>_<curve> (backend/cuda/image.h).
 set(CUZK_CUDA AUTO CACHE STRING "build the CUDA part: AUTO, ON or OFF")
 set(CUZK_CUDA_ARCHITECTURES 90 CACHE STRING "compute capabilities, or release")
+set(CUZK_CUDA_RELEASE_ARCHITECTURES 75 80 86 89 90 100 120) # nvcc 13 builds for no older card
 set(CUZK_HAVE_CUDA OFF)
 
 # Why the CUDA part is left out, or an empty string; sets CUZK_NVCC and CUZK_CUDA_INCLUDE.
@@ -51,8 +52,10 @@ if(NOT CUZK_CUDA STREQUAL "OFF")
   else()
     set(CUZK_HAVE_CUDA ON)
     if(CUZK_CUDA_ARCHITECTURES STREQUAL "release")
-      set(ARCHITECTURES 75 80 86 89 90 100 120)
-      set(CUZK_CUDA_GENCODE -gencode arch=compute_120,code=compute_120)
+      set(ARCHITECTURES ${CUZK_CUDA_RELEASE_ARCHITECTURES})
+      list(GET ARCHITECTURES -1 NEWEST)
+      # PTX for cards that are newer still, which their driver compiles; and files a third as large
+      set(CUZK_CUDA_GENCODE -gencode arch=compute_${NEWEST},code=compute_${NEWEST} --compress-mode=size)
     else()
       set(ARCHITECTURES ${CUZK_CUDA_ARCHITECTURES})
       set(CUZK_CUDA_GENCODE "")
