@@ -39,6 +39,7 @@ extern "C" {
     X(E_NOT_FOUND, 31, 1, 5, "there is no such thing")                                             \
     X(E_MEMORY, 40, 1, 8, "not enough memory")                                                     \
     X(E_DEVICE, 50, 1, 14, "a device failed")                                                      \
+    X(E_DEVICE_LOST, 51, 1, 14, "a device failed, and fails until it is begun anew")               \
     X(E_CANCELLED, 60, 1, 1, "the work was cancelled")                                             \
     X(E_DEADLINE, 61, 1, 4, "the deadline passed")                                                 \
     X(E_UNAVAILABLE, 62, 1, 14, "no new work is taken now")                                        \

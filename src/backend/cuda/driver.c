@@ -52,6 +52,31 @@ cuzk_status cuzk_cuda_driver(const cuzk_cuda_api **out, cuzk_error *err)
     return CUZK_OK;
 }
 
+/* After these the driver gives the same error to every call that uses the context: it has to be
+ * destroyed, and where that does not help, the process has to end. */
+static bool is_sticky(CUresult result)
+{
+    switch (result) {
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_NVLINK_UNCORRECTABLE:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_EXTERNAL_DEVICE:
+    case CUDA_ERROR_UNKNOWN:
+        return true;
+    default:
+        return false;
+    }
+}
+
 cuzk_status cuzk_cuda_check(const cuzk_cuda_api *api, CUresult result, const char *call,
                             const char *file, int line, cuzk_error *err)
 {
@@ -65,6 +90,6 @@ cuzk_status cuzk_cuda_check(const cuzk_cuda_api *api, CUresult result, const cha
     if (CUZK_CU(api, cuGetErrorString)(result, &text) != CUDA_SUCCESS) {
         text = "no text";
     }
-    return cuzk_fail_at(err, CUZK_E_DEVICE, file, line, "%s: %s (%d): %s", call, name, (int)result,
+    return cuzk_fail_at(err, is_sticky(result) ? CUZK_E_DEVICE_LOST : CUZK_E_DEVICE, file, line, "%s: %s (%d): %s", call, name, (int)result,
                         text);
 }

@@ -71,7 +71,8 @@ typedef struct {
  *  that cuInit gives (no device, driver too old). Every later call gives the same answer. */
 cuzk_status cuzk_cuda_driver(const cuzk_cuda_api **out, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Turn a driver result into a status; CUDA_SUCCESS gives CUZK_OK. Through CUZK_CUDA_TRY. */
+/** Turn a driver result into a status; CUDA_SUCCESS gives CUZK_OK. Through CUZK_CUDA_TRY. An error
+ *  after which the context is of no more use gives E_DEVICE_LOST, any other E_DEVICE. */
 cuzk_status cuzk_cuda_check(const cuzk_cuda_api *api, CUresult result, const char *call,
                             const char *file, int line, cuzk_error *err) CUZK_WARN_UNUSED;
 
