@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "engine/faults.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -126,7 +127,25 @@ void cuzk_device_take(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit)
 
 /* ---- residents on a device ------------------------------------------------------------------- */
 
-static void run_evictions(cuzk_engine *engine, cuzk_thread *thread)
+void cuzk_device_enter(cuzk_engine *engine, unsigned d)
+{
+    cuzk_device *device = &engine->devices[d];
+    while (device->is_renewing) {
+        pthread_cond_wait(&device->loaded, &engine->lock);
+    }
+    device->n_inside++;
+}
+
+void cuzk_device_leave(cuzk_engine *engine, unsigned d)
+{
+    cuzk_device *device = &engine->devices[d];
+    device->n_inside--;
+    if (device->is_renewing) {
+        pthread_cond_broadcast(&device->loaded);
+    }
+}
+
+void cuzk_device_run_evictions(cuzk_engine *engine, cuzk_thread *thread)
 {
     while (thread->evict != NULL) {
         cuzk_slot *slot = thread->evict;
@@ -178,7 +197,9 @@ void cuzk_devices_warm(cuzk_engine *engine, cuzk_slot *slot)
             slot->devices[d].is_loading = true;
             slot->devices[d].n_users++;
             cuzk_error err = {0};
+            cuzk_device_enter(engine, d);
             (void)!put_on(engine, slot, d, &err); /* the first unit will try again, and tell */
+            cuzk_device_leave(engine, d);
             slot->devices[d].n_users--;
         }
     }
@@ -189,15 +210,17 @@ void cuzk_devices_cool(cuzk_engine *engine, cuzk_slot *slot)
 {
     for (unsigned d = 0; d < engine->options.n_devices; d++) {
         cuzk_engine_lock(engine);
+        cuzk_device_enter(engine, d);
         bool was_loaded = slot->devices[d].is_loaded;
         slot->devices[d].is_loaded = false;
-        pthread_mutex_unlock(&engine->lock);
         if (was_loaded) {
+            pthread_mutex_unlock(&engine->lock);
             slot->work->device_evict(slot->work->user, slot->resident, d);
             cuzk_engine_lock(engine);
             engine->devices[d].memory.reserved -= slot->device_bytes;
-            pthread_mutex_unlock(&engine->lock);
         }
+        cuzk_device_leave(engine, d);
+        pthread_mutex_unlock(&engine->lock);
     }
 }
 
@@ -339,16 +362,14 @@ void cuzk_lane_wake(cuzk_unit *unit)
 
 /* ---- a unit on a device ---------------------------------------------------------------------- */
 
-bool cuzk_device_blame(cuzk_engine *engine, unsigned d, const char *why)
+void cuzk_device_take_out(cuzk_engine *engine, unsigned d, const char *fmt, ...)
 {
     cuzk_device *device = &engine->devices[d];
-    device->n_faults++;
-    if (device->is_out || device->n_faults < engine->options.device_faults) {
-        return false;
-    }
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(device->reason, sizeof device->reason, fmt, args);
+    va_end(args);
     device->is_out = true;
-    snprintf(device->reason, sizeof device->reason, "%u faults, the last one: %s", device->n_faults,
-             why);
     engine->n_devices--;
     cuzk_order moved = device->ready;
     device->ready = (cuzk_order){0};
@@ -356,6 +377,16 @@ bool cuzk_device_blame(cuzk_engine *engine, unsigned d, const char *why)
          node = cuzk_order_pop(&moved)) {
         cuzk_device_queue(engine, CUZK_OF(node, cuzk_unit, order), -1);
     }
+}
+
+bool cuzk_device_blame(cuzk_engine *engine, unsigned d, const char *why)
+{
+    cuzk_device *device = &engine->devices[d];
+    device->n_faults++;
+    if (device->is_out || device->n_faults < engine->options.device_faults) {
+        return false;
+    }
+    cuzk_device_take_out(engine, d, "%u faults, the last one: %s", device->n_faults, why);
     return true;
 }
 
@@ -383,33 +414,59 @@ static cuzk_status call_prove(cuzk_thread *thread, cuzk_unit *unit, cuzk_error *
                                   unit->witness, &call, err);
 }
 
+/* The unit's resident is there, or is put there by this thread. */
+static cuzk_status find_resident(cuzk_engine *engine, cuzk_thread *thread, cuzk_slot *slot,
+                                 cuzk_error *err)
+{
+    unsigned d = thread->device;
+    bool has_memory = engine->devices[d].memory.cap > 0 && slot->device_bytes > 0;
+    if (has_memory && !thread->is_loader && !is_on(slot, d)) {
+        /* it went when the device was made anew; its bytes are still reserved */
+        slot->devices[d].is_loading = true;
+        thread->is_loader = true;
+    }
+    if (thread->is_loader) {
+        thread->is_loader = false;
+        return put_on(engine, slot, d, err);
+    }
+    return has_memory ? wait_on(engine, slot, d, err) : CUZK_OK;
+}
+
+static cuzk_status prove_on(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit,
+                            cuzk_error *err)
+{
+    cuzk_status status;
+    unit->prove_from = cuzk_now_ns();
+    pthread_mutex_unlock(&engine->lock);
+    cuzk_observe_unit(engine, CUZK_EVENT_PROVE_START, CUZK_EVENT_BEGIN, unit, thread, CUZK_OK,
+                      NULL);
+    status = call_prove(thread, unit, err);
+    cuzk_lane_give(&thread->lane);
+    cuzk_observe_unit(engine, CUZK_EVENT_PROVE_START, CUZK_EVENT_END, unit, thread, status,
+                      status != CUZK_OK ? err->text : NULL);
+    pthread_mutex_lock(&engine->lock);
+    return status;
+}
+
 void cuzk_device_run(cuzk_thread *thread, void *item)
 {
     cuzk_engine *engine = thread->engine;
     cuzk_unit *unit = (cuzk_unit *)item;
-    cuzk_job *job = unit->job;
+    cuzk_device *device = &engine->devices[thread->device];
     cuzk_error err = {0};
-    run_evictions(engine, thread);
-    cuzk_status status = CUZK_OK;
-    if (thread->is_loader) {
-        thread->is_loader = false;
-        status = put_on(engine, job->slot, thread->device, &err);
-    } else if (engine->devices[thread->device].memory.cap > 0 && job->slot->device_bytes > 0) {
-        status = wait_on(engine, job->slot, thread->device, &err);
+    cuzk_device_enter(engine, thread->device);
+    unsigned n_renewals = device->n_renewals;
+    cuzk_device_run_evictions(engine, thread);
+    cuzk_status status = CUZK_E_DEVICE_LOST;
+    if (!device->is_lost) {
+        status = find_resident(engine, thread, unit->job->slot, &err);
+        status = status != CUZK_OK ? status : prove_on(engine, thread, unit, &err);
     }
-    unit->prove_from = cuzk_now_ns();
-    pthread_mutex_unlock(&engine->lock);
-    if (status == CUZK_OK) {
-        cuzk_observe_unit(engine, CUZK_EVENT_PROVE_START, CUZK_EVENT_BEGIN, unit, thread, CUZK_OK,
-                          NULL);
-        status = call_prove(thread, unit, &err);
-        cuzk_lane_give(&thread->lane);
-        cuzk_observe_unit(engine, CUZK_EVENT_PROVE_START, CUZK_EVENT_END, unit, thread, status,
-                          status != CUZK_OK ? err.text : NULL);
-    }
-    pthread_mutex_lock(&engine->lock);
     leave_device(engine, thread, unit);
-    if (cuzk_unit_is_stopped(unit)) {
+    cuzk_device_leave(engine, thread->device);
+    if (status == CUZK_E_DEVICE_LOST) {
+        cuzk_device_lost(engine, thread, unit, n_renewals, &err);
+    } else if (cuzk_unit_is_stopped(unit)) {
         cuzk_unit_discard(engine, unit);
     } else if (status != CUZK_OK) {
         cuzk_unit_failed(engine, unit, "proving", &err);

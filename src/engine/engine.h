@@ -62,8 +62,10 @@ typedef enum {
     CUZK_EVENT_VERIFY,       /* span, unit; status tells the outcome */
     CUZK_EVENT_UNIT_DONE,    /* unit: verified and journalled */
     CUZK_EVENT_RETRY,        /* unit: proved again, and why (text) */
-    CUZK_EVENT_DEVICE_OUT,   /* device: taken out, and why (text) */
-    CUZK_EVENT_JOURNAL,      /* status, text: what went wrong with the journal; OK: well again */
+    CUZK_EVENT_DEVICE_OUT,   /* device: taken out, and why (text); status E_DEVICE_LOST: it was lost
+                                and cannot be begun anew in this process */
+    CUZK_EVENT_DEVICE_RENEWED, /* device: lost, and why (text), and begun anew; value: how often */
+    CUZK_EVENT_JOURNAL,        /* status, text: what went wrong with the journal; OK: well again */
     CUZK_EVENT_COUNT
 } cuzk_event_id;
 
@@ -117,6 +119,10 @@ typedef struct {
     cuzk_journal *journal;        /* NULL: none. Borrowed until destroy */
     bool journal_was_damaged;     /* from its report, for the view */
     uint64_t journal_salvaged;
+    /* Begin a device anew that was lost (E_DEVICE_LOST): whatever was on it is gone, and nobody
+     * uses it. From one of its threads. An error, or NULL: it is taken out. */
+    cuzk_status (*renew)(void *user, unsigned device, cuzk_error *err);
+    void *renew_user;
     void (*observe)(void *user, const cuzk_event *event); /* may be NULL */
     void *observe_user;
 } cuzk_engine_options;
@@ -313,6 +319,7 @@ typedef struct {
     uint64_t memory_bytes, reserved_bytes;
     bool is_out;
     unsigned n_faults;
+    unsigned n_renewals; /* times that it was lost and begun anew */
     char reason[256];
 } cuzk_device_view;
 

@@ -289,6 +289,15 @@ void cuzk_device_take(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit)
 void cuzk_device_run(cuzk_thread *thread, void *item);
 /** Hold a fault against a device. True: it has been taken out now. */
 bool cuzk_device_blame(cuzk_engine *engine, unsigned device, const char *why);
+/** No unit goes there any more; those that wait for it go elsewhere. The text says why. */
+void cuzk_device_take_out(cuzk_engine *engine, unsigned device, const char *fmt, ...)
+    CUZK_PRINTF(3, 4);
+/** Before and after using a device, or what is on it: enter waits while it is made anew. Both give
+ *  the lock away meanwhile. */
+void cuzk_device_enter(cuzk_engine *engine, unsigned device);
+void cuzk_device_leave(cuzk_engine *engine, unsigned device);
+/** Take off the thread's device what it was to take off. Gives the lock away meanwhile. */
+void cuzk_device_run_evictions(cuzk_engine *engine, cuzk_thread *thread);
 /** How urgent loops of the calling thread are in pools that it shares with others: by priority,
  *  then whoever holds a lane. Without the lock too. */
 void cuzk_thread_urgency(unsigned priority, bool has_lane);
@@ -298,6 +307,14 @@ void cuzk_lane_wake(cuzk_unit *unit);
 void cuzk_devices_warm(cuzk_engine *engine, cuzk_slot *slot);
 /** Take a resident off all devices. Without the lock; nobody uses it. */
 void cuzk_devices_cool(cuzk_engine *engine, cuzk_slot *slot);
+
+/* ---- device_lost.c --------------------------------------------------------------------------- */
+
+/** A thread has left its device, which was lost (err; status OK: before the unit began): begin it
+ *  anew, unless another thread does or has since n_renewals was read; the unit goes back to the
+ *  queue. Gives the lock away meanwhile. */
+void cuzk_device_lost(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit,
+                      unsigned n_renewals, cuzk_error *err);
 
 /* ---- wait.c ---------------------------------------------------------------------------------- */
 
@@ -317,6 +334,8 @@ cuzk_work_call cuzk_stage_call(cuzk_unit *unit, cuzk_thread *thread);
 bool cuzk_unit_is_stopped(const cuzk_unit *unit);
 /** A unit whose job is stopped: free what it holds. Gives the lock away meanwhile. */
 void cuzk_unit_discard(cuzk_engine *engine, cuzk_unit *unit);
+/** Queue a unit for another proof of the same witness. Gives the lock away meanwhile. */
+void cuzk_unit_again(cuzk_engine *engine, cuzk_unit *unit, const cuzk_error *err);
 /** A stage failed: prove again, or fail the job. Gives the lock away meanwhile. */
 void cuzk_unit_failed(cuzk_engine *engine, cuzk_unit *unit, const char *what, cuzk_error *err);
 

@@ -217,6 +217,7 @@ static void put_devices(cuzk_engine_view *view, const cuzk_engine *engine)
         one->reserved_bytes = device->memory.reserved;
         one->is_out = device->is_out;
         one->n_faults = device->n_faults;
+        one->n_renewals = device->n_renewals;
     }
 }
 

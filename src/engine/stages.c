@@ -90,8 +90,7 @@ static void fail(cuzk_engine *engine, cuzk_unit *unit, const char *what, const c
     cuzk_unit_discard(engine, unit);
 }
 
-/* Queue a unit for another proof of the same witness. Gives the lock away meanwhile. */
-static void prove_again(cuzk_engine *engine, cuzk_unit *unit, const cuzk_error *err)
+void cuzk_unit_again(cuzk_engine *engine, cuzk_unit *unit, const cuzk_error *err)
 {
     const cuzk_work *work = unit->job->work;
     cuzk_pending *pending = unit->pending; /* where finishing it did not begin */
@@ -175,7 +174,7 @@ void cuzk_unit_failed(cuzk_engine *engine, cuzk_unit *unit, const char *what, cu
     unit->last_status = err->status;
     if ((is_bad_proof || is_device || is_memory) && unit->attempts < engine->options.attempts &&
         engine->n_devices > 0) {
-        prove_again(engine, unit, err);
+        cuzk_unit_again(engine, unit, err);
     } else {
         fail(engine, unit, what, err);
     }

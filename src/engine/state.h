@@ -122,6 +122,7 @@ struct cuzk_unit {
     unsigned index;
     cuzk_unit_at at;
     unsigned attempts;       /* proofs begun */
+    unsigned n_lost;         /* of them, on devices that were lost meanwhile: those do not count */
     cuzk_status last_status; /* of the last attempt that failed */
     int device;              /* the last one; -1: none yet */
     cuzk_thread *thread;
@@ -291,9 +292,12 @@ typedef struct {
     cuzk_share memory;           /* cap 0: it uses host memory */
     cuzk_lane *lane_holder;
     cuzk_order lane_waiters;
-    pthread_cond_t loaded; /* a resident has been put on it, or could not be */
+    pthread_cond_t loaded; /* a resident has been put on it, or could not be; it may be entered */
+    unsigned n_inside;     /* threads that use it, or what is on it */
+    bool is_renewing;      /* one thread makes it anew: nobody enters */
     bool is_out;
-    unsigned n_faults;
+    bool is_lost; /* and out: nothing may be asked of it */
+    unsigned n_faults, n_renewals;
     char reason[256];
 } cuzk_device;
 

@@ -104,7 +104,8 @@ typedef struct cuzk_work {
 
     /** The device's part. Takes and gives call->lane. The witness may be used again: a unit whose
      *  proof does not verify is proved once more. Errors: E_DEVICE (the device failed: the unit is
-     *  tried on another one or again), others fail the job. */
+     *  tried on another one or again), E_DEVICE_LOST (it is begun anew, and the unit goes back to
+     *  the queue), others fail the job. */
     cuzk_status (*prove_start)(void *user, cuzk_pending **out, const cuzk_task *task,
                                const cuzk_resident *resident, const cuzk_unit_witness *witness,
                                const cuzk_work_call *call, cuzk_error *err);
