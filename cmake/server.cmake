@@ -21,11 +21,12 @@ if(MISSING OR CMAKE_CROSSCOMPILING OR CUZK_FUZZ)
 endif()
 set(CUZK_HAVE_SERVER ON)
 
+cuzk_layer(cuzk_restart SOURCES ${S}/systemd.c ${S}/restart.c DEPS cuzk_base ${CUZK_SYSTEMD})
 cuzk_layer(cuzk_daemon
   SOURCES ${S}/commands.c ${S}/cmd_config.c ${S}/config_try.c ${S}/options.c ${S}/serve.c ${S}/daemon.c ${S}/observe.c
-          ${S}/routes.c ${S}/preload.c ${S}/record.c ${S}/record_spans.c ${S}/recent.c ${S}/live.c ${S}/systemd.c
+          ${S}/routes.c ${S}/preload.c ${S}/record.c ${S}/record_spans.c ${S}/recent.c ${S}/live.c
   DEPS cuzk_rpc_start cuzk_http_circom cuzk_http cuzk_metrics cuzk_log cuzk_config cuzk_work cuzk_engine cuzk_journal cuzk_api cuzk_timeline
-       ${CUZK_SYSTEMD})
+       cuzk_restart ${CUZK_SYSTEMD})
 if(TARGET cuzk_client)
   target_link_libraries(cuzk_daemon PUBLIC cuzk_client)
 endif()

@@ -165,8 +165,10 @@ typedef struct {
     bool drop_pages;     /* give the pages of a mapped key back after each use: least memory, for a
                             process that proves once */
     const char *device;  /* where the large sums of its proofs are made: "cuda:N" of cuzk_devices,
-                            whose memory then holds the key's points until it is closed; NULL or
-                            "cpu": this processor */
+                            whose memory then holds the key's points until it is closed, or through
+                            which they pass; NULL or "cpu": this processor; "auto": a card for a
+                            circuit from so many constraints on that it is faster, which the
+                            context's log tells; "auto:N": from N on */
 } cuzk_key_options;
 
 #define CUZK_KEY_OPTIONS_INIT                                                                      \
@@ -210,6 +212,7 @@ typedef struct {
     unsigned lg_domain;     /* log2 of the evaluation domain */
     bool is_test_key;       /* made from a given trapdoor, and marked so */
     bool is_unsafe;         /* gamma equals delta: phase 2 never happened, anybody can forge */
+    char device[16];        /* where its proofs are made: "cpu", "cuda:0" */
 } cuzk_key_info;
 
 /** Facts about a key. info: written in full; its texts live as long as the program. */

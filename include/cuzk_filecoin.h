@@ -188,6 +188,7 @@ typedef struct {
     uint32_t n_vars;        /* ONE included */
     unsigned lg_domain;     /* log2 of the evaluation domain */
     bool is_test_key;       /* not of the network's trusted setup */
+    char device[16];        /* where its proofs are made: "cpu", "cuda:0" */
 } cuzk_filecoin_key_info;
 
 /** Facts about a key. info: written in full. */

@@ -30,6 +30,12 @@ typedef struct {
     cuzk_map_file file; /* all zero for the caller's bytes */
 } cuzk_input;
 
+/* Where a key's proofs are made. */
+typedef struct {
+    char name[16]; /* "cpu", "cuda:0" */
+    bool is_auto;  /* chosen for it */
+} cuzk_device_choice;
+
 struct cuzk_key {
     cuzk_input input;
     bool is_params;
@@ -38,6 +44,7 @@ struct cuzk_key {
     cuzk_shape *shape;  /* of a .params; NULL for a .zkey */
     cuzk_prover *prover;
     struct cuzk_api_device *device; /* of its large sums; NULL: the CPU */
+    cuzk_device_choice choice;
     uint32_t n_constraints;
     char *path;      /* for messages; NULL for a key from memory */
     char *r1cs_path; /* of a .zkey: the circuit, for messages; NULL if not given */
@@ -70,8 +77,8 @@ cuzk_status cuzk_api_options(void *out, size_t out_bytes, const void *options, c
 /* A device that holds a prover's key. */
 typedef struct cuzk_api_device cuzk_api_device;
 
-/** Whether a device's name can be one: NULL, "cpu", "cuda:N"; E_ARGUMENT otherwise, E_UNSUPPORTED
- *  for "cuda:N" in a library without CUDA. */
+/** Whether a device's name can be one: NULL, "cpu", "cuda:N", "auto", "auto:N"; E_ARGUMENT
+ * otherwise, E_UNSUPPORTED for "cuda:N" in a library without CUDA. */
 cuzk_status cuzk_api_device_check(const char *name, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Add what the device did since the last call to the stats' device stages. NULL: nothing. */
@@ -82,6 +89,27 @@ void cuzk_api_device_stats(cuzk_prove_stats *stats, cuzk_api_device *device);
  * bytes of the device's memory; 0: what is free. Returned: cuzk_api_device_close. */
 cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,
                                  uint64_t limit, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Cards that the driver tells of; 0 without a driver, or in a library without CUDA. */
+unsigned cuzk_api_device_count(void);
+
+bool cuzk_api_device_is_auto(const char *name);
+
+/** Choose the device of a key: the one that is asked for, or, for "auto", a card for circuits from
+ *  so many constraints on that it is faster. proves_once: the process ends with the proof. Says
+ * what it chose to the context's log. asked: one that passed the check. */
+void cuzk_api_device_choose(cuzk_device_choice *out, const cuzk_ctx *ctx, const char *asked,
+                            uint64_t n_constraints, bool proves_once);
+
+/** cuzk_api_device_open with all of its memory; where "auto" chose a card that cannot be used it is
+ *  the CPU, with a warning. */
+cuzk_status cuzk_api_device_open_chosen(cuzk_api_device **out, cuzk_device_choice *choice,
+                                        const cuzk_ctx *ctx, const cuzk_prover *prover,
+                                        cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Begin a device anew after E_DEVICE_LOST: all that this process has on it is gone, and nobody may
+ * use it; then test it. Errors: E_DEVICE, E_DEVICE_LOST: the driver does not give it back. */
+cuzk_status cuzk_api_device_renew(const char *name, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /* A key in numbers, before it is at hand. */
 typedef struct {

@@ -19,8 +19,12 @@ static int cuda_number(const char *name)
 
 cuzk_status cuzk_api_device_check(const char *name, cuzk_error *err)
 {
+    if (cuzk_api_device_is_auto(name)) {
+        return CUZK_OK;
+    }
     int number = cuda_number(name);
-    CUZK_FAIL_IF(number == -2, err, CUZK_E_ARGUMENT, "device \"%s\": expected cpu or cuda:N", name);
+    CUZK_FAIL_IF(number == -2, err, CUZK_E_ARGUMENT,
+                 "device \"%s\": expected cpu, cuda:N, auto or auto:N", name);
     CUZK_FAIL_IF(number >= 0 && !CUZK_HAVE_CUDA, err, CUZK_E_UNSUPPORTED,
                  "device \"%s\": this library was built without CUDA", name);
     return CUZK_OK;
@@ -73,6 +77,15 @@ cuzk_status cuzk_devices(cuzk_device_info *devices, size_t capacity, size_t *n, 
     return CUZK_OK;
 }
 
+unsigned cuzk_api_device_count(void)
+{
+    const cuzk_cuda_api *api;
+    int count = 0;
+    bool has_driver = cuzk_cuda_driver(&api, NULL) == CUZK_OK;
+    return has_driver && CUZK_CU(api, cuDeviceGetCount)(&count) == CUDA_SUCCESS ? (unsigned)count
+                                                                                : 0;
+}
+
 struct cuzk_api_device {
     cuzk_cuda_device device;
     cuzk_device_prover *prover;
@@ -108,6 +121,18 @@ cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const 
     return CUZK_OK;
 }
 
+cuzk_status cuzk_api_device_renew(const char *name, cuzk_error *err)
+{
+    cuzk_cuda_device d;
+    int number = cuda_number(name);
+    CUZK_FAIL_IF(number < 0, err, CUZK_E_DEVICE, "\"%s\" is no card", name);
+    CUZK_TRY(cuzk_cuda_device_reset(number, err));
+    CUZK_TRY(cuzk_cuda_device_open(&d, number, err));
+    cuzk_status status = cuzk_cuda_self_test(&d, err);
+    cuzk_cuda_device_close(&d);
+    return status;
+}
+
 const struct cuzk_prove_device *cuzk_api_device_get(const cuzk_api_device *device)
 {
     return device == NULL ? NULL : cuzk_device_prover_get(device->prover);
@@ -138,6 +163,11 @@ void cuzk_api_device_close(cuzk_api_device *device)
 
 #else
 
+unsigned cuzk_api_device_count(void)
+{
+    return 0;
+}
+
 void cuzk_api_device_stats(cuzk_prove_stats *stats, cuzk_api_device *device)
 {
     (void)stats;
@@ -151,6 +181,11 @@ cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const 
     (void)limit;
     *out = NULL;
     return cuzk_api_device_check(name, err);
+}
+
+cuzk_status cuzk_api_device_renew(const char *name, cuzk_error *err)
+{
+    return CUZK_FAIL(err, CUZK_E_DEVICE, "\"%s\" is no card", name);
 }
 
 const struct cuzk_prove_device *cuzk_api_device_get(const cuzk_api_device *device)

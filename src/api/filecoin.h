@@ -52,6 +52,7 @@ struct cuzk_filecoin_key {
     cuzk_shape *shape;
     cuzk_prover *prover;
     struct cuzk_api_device *device; /* of its large sums; NULL: the CPU */
+    cuzk_device_choice choice;
     bool is_published;
 };
 

@@ -206,14 +206,16 @@ static cuzk_status open_params(const cuzk_ctx *ctx, cuzk_filecoin_key *key, cuzk
 static cuzk_status open_prover(const cuzk_ctx *ctx, cuzk_filecoin_key *key, const cuzk_params *file,
                                const cuzk_filecoin_key_params *o, cuzk_error *err)
 {
+    cuzk_api_device_choose(&key->choice, ctx, o->device, key->shape->n_constraints, o->proves_once);
+    bool is_cpu = strcmp(key->choice.name, "cpu") == 0;
     cuzk_prover_params params = {.drop_mapped_pages = o->proves_once,
-                                 .decode_late = o->proves_once && o->device == NULL,
+                                 .decode_late = o->proves_once && is_cpu,
                                  .drop_decoded_pages = o->proves_often};
     CUZK_TRY(cuzk_prover_create_params(&key->prover, file, key->shape, &params, ctx->pool, err));
     if (o->proves_often) {
         cuzk_input_close(&key->input);
     }
-    return cuzk_api_device_open(&key->device, o->device, key->prover, 0, err);
+    return cuzk_api_device_open_chosen(&key->device, &key->choice, ctx, key->prover, err);
 }
 
 cuzk_status cuzk_filecoin_key_make(const cuzk_ctx *ctx, cuzk_filecoin_key **out, const char *path,
@@ -297,4 +299,5 @@ void cuzk_filecoin_key_get_info(cuzk_filecoin_key_info *info, const cuzk_filecoi
                                      .n_vars = key->shape->n_vars,
                                      .lg_domain = key->lg_domain,
                                      .is_test_key = !key->is_published};
+    memcpy(info->device, key->choice.name, sizeof info->device);
 }

@@ -23,6 +23,8 @@ static cuzk_status open_zkey(const cuzk_ctx *ctx, cuzk_key *key, const cuzk_key_
         CUZK_FAIL_IF(key->r1cs_path == NULL, err, CUZK_E_MEMORY, "opening a key: out of memory");
     }
     key->r1cs = options->r1cs;
+    cuzk_api_device_choose(&key->choice, ctx, options->device, key->n_constraints,
+                           options->drop_pages);
     cuzk_prover_params params = {.drop_mapped_pages =
                                      options->drop_pages && key->input.file.data != NULL};
     return cuzk_prover_create_zkey(&key->prover, &key->zkey, NULL, &params, ctx->pool, err);
@@ -54,9 +56,12 @@ static cuzk_status open_params(const cuzk_ctx *ctx, cuzk_key *key, const cuzk_ke
         return status;
     }
     key->n_constraints = key->shape->n_constraints;
+    cuzk_api_device_choose(&key->choice, ctx, options->device, key->n_constraints,
+                           options->drop_pages);
+    bool is_cpu = strcmp(key->choice.name, "cpu") == 0;
     cuzk_prover_params params = {.drop_mapped_pages =
                                      options->drop_pages && key->input.file.data != NULL,
-                                 .decode_late = options->drop_pages && options->device == NULL};
+                                 .decode_late = options->drop_pages && is_cpu};
     return cuzk_prover_create_params(&key->prover, &key->params, key->shape, &params, ctx->pool,
                                      err);
 }
@@ -89,7 +94,7 @@ static cuzk_status open_key(const cuzk_ctx *ctx, cuzk_key **key, cuzk_input *inp
         status = open_zkey(ctx, made, options, err);
     }
     if (status == CUZK_OK) {
-        status = cuzk_api_device_open(&made->device, options->device, made->prover, 0, err);
+        status = cuzk_api_device_open_chosen(&made->device, &made->choice, ctx, made->prover, err);
     }
     if (status != CUZK_OK) {
         cuzk_key_close(made);
@@ -155,5 +160,6 @@ void cuzk_key_get_info(cuzk_key_info *info, const cuzk_key *key)
     info->n_constraints = key->n_constraints;
     info->lg_domain = key->is_params ? key->params.lg_domain : key->zkey.lg_domain;
     info->is_test_key = key->is_params ? key->params.is_test_key : key->zkey.is_test_key;
+    memcpy(info->device, key->choice.name, sizeof info->device);
     info->is_unsafe = !key->is_params && key->zkey.no_phase2;
 }

@@ -30,7 +30,7 @@ static void print_summary(const cuzk_cli_args *args, const cuzk_ctx *ctx, const 
     cuzk_prove_stats stats;
     cuzk_proof_get_stats(&stats, proof);
     uint64_t peak = cuzk_cli_peak_memory();
-    const char *device = cuzk_cli_value(args, "--device");
+    const char *device = cuzk_cli_value(args, "--device") != NULL ? info->device : NULL;
     if (args->json) {
         cuzk_cli_json json;
         cuzk_cli_json_begin(&json);

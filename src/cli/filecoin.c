@@ -97,7 +97,7 @@ static void print_summary(const cuzk_cli_args *args, const cuzk_ctx *ctx,
     printf("; parameters opened in %.2f s; peak memory %.1f MiB; cpu %s, threads %u\n",
            (double)key_ns / 1e9, (double)peak / 1048576, cuzk_ctx_cpu(ctx),
            cuzk_ctx_n_threads(ctx));
-    cuzk_cli_print_device(&stats, cuzk_cli_value(args, "--device"));
+    cuzk_cli_print_device(&stats, info.device);
 }
 
 static int prove(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_filecoin_request *request,

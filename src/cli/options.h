@@ -16,7 +16,8 @@
     }
 #define OPTION_DEVICE                                                                              \
     {                                                                                              \
-        "--device", NULL, "DEVICE", "of the large sums: cpu (default) or cuda:N (see devices)"     \
+        "--device", NULL, "DEVICE",                                                                \
+            "cpu (default), cuda:N, auto, auto:N: a card from N constraints on"                    \
     }
 #define OPTION_END                                                                                 \
     {                                                                                              \

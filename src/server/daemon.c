@@ -193,6 +193,13 @@ static void set_recent_bytes(cuzk_daemon *d, cuzk_engine_options *o)
     o->budget_bytes -= (1 + RECENT_LOOKS) * d->recent_bytes;
 }
 
+/* A device that was lost, with nothing of ours on it. */
+static cuzk_status renew_device(void *user, unsigned device, cuzk_error *err)
+{
+    const cuzk_daemon *d = user;
+    return cuzk_work_devices_renew(&d->devices, device, err);
+}
+
 static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
 {
     const cuzk_config *c = d->config;
@@ -224,6 +231,8 @@ static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
         .journal = d->journal,
         .journal_was_damaged = d->journal_was_damaged,
         .journal_salvaged = d->journal_salvaged,
+        .renew = renew_device,
+        .renew_user = d,
         .observe = cuzk_daemon_observe,
         .observe_user = d,
     };
@@ -281,7 +290,11 @@ static void open_http(cuzk_daemon *d)
     if (c->daemon_status_listen[0] == 0) {
         return;
     }
-    cuzk_http_options o = {.listen = c->daemon_status_listen,
+    char same[64]; /* as before a restart, where the system chose the port */
+    snprintf(same, sizeof same, "%.*s:%u", (int)strcspn(c->daemon_status_listen, ":"),
+             c->daemon_status_listen, d->restarts.status_port);
+    bool had_port = d->restarts.status_port != 0 && c->daemon_status_listen[0] != '[';
+    cuzk_http_options o = {.listen = had_port ? same : c->daemon_status_listen,
                            .max_connections = (unsigned)c->http_max_connections,
                            .max_body =
                                c->http_max_body < d->body_bytes ? c->http_max_body : d->body_bytes,

@@ -9,6 +9,7 @@
 #include "server/options.h"
 #include "server/preload.h"
 #include "server/record.h"
+#include "server/restart.h"
 #include "server/rpc.h"
 #include "server/server.h"
 #include "server/systemd.h"
@@ -42,6 +43,8 @@ typedef struct {
     cuzk_preload *preload;
     uint64_t body_bytes; /* that bodies of HTTP requests may take together */
     int listen_fds[CUZK_LISTEN_FDS_MAX];
+    int restart_fd; /* an event: no device is left in this process */
+    cuzk_restarts restarts;
     _Atomic(cuzk_engine *) whole_engine; /* for its own threads, once it is made */
 } cuzk_daemon;
 

@@ -240,6 +240,7 @@ static void put_devices(cuzk_text *out, const cuzk_metrics *m, const cuzk_engine
         {"cuzk_device_reserved_bytes", "gauge", "Of it, reserved now."},
         {"cuzk_device_out", "gauge", "1: no longer used, after faults."},
         {"cuzk_device_faults_total", "counter", "Bad proofs and failures."},
+        {"cuzk_device_renewals_total", "counter", "Times that it was lost and begun anew."},
         {"cuzk_device_workers_busy", "gauge", "Workers of the device that are busy."},
     };
     for (unsigned f = 0; f < sizeof families / sizeof families[0]; f++) {
@@ -250,7 +251,8 @@ static void put_devices(cuzk_text *out, const cuzk_metrics *m, const cuzk_engine
                 busy += v->workers[w].device == d && v->workers[w].is_busy;
             }
             const uint64_t values[] = {v->devices[d].memory_bytes, v->devices[d].reserved_bytes,
-                                       v->devices[d].is_out, v->devices[d].n_faults, busy};
+                                       v->devices[d].is_out,       v->devices[d].n_faults,
+                                       v->devices[d].n_renewals,   busy};
             labelled(out, families[f].name, "device", v->devices[d].id, values[f]);
         }
     }

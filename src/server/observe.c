@@ -2,6 +2,8 @@
 /* What the engine tells: counted, drawn, and put into words. */
 #include "server/daemon.h"
 
+#include <unistd.h>
+
 static void job_accepted(cuzk_daemon *d, const cuzk_event *e)
 {
     CUZK_LOG(d->log, CUZK_LOG_INFO, "job accepted", CUZK_LOG_JOB(e->job_id),
@@ -42,6 +44,12 @@ static void resident(cuzk_daemon *d, const cuzk_event *e)
     }
 }
 
+static const char *device_id(const cuzk_daemon *d, const cuzk_event *e)
+{
+    bool is_one = e->device >= 0 && (unsigned)e->device < d->devices.n;
+    return is_one ? d->devices.devices[e->device].id : "?";
+}
+
 static void log_event(cuzk_daemon *d, const cuzk_event *e)
 {
     switch (e->id) {
@@ -65,9 +73,11 @@ static void log_event(cuzk_daemon *d, const cuzk_event *e)
         break;
     case CUZK_EVENT_DEVICE_OUT:
         CUZK_LOG(d->log, CUZK_LOG_ERROR, "device is no longer used",
-                 CUZK_LOG_S("device", e->device >= 0 && (unsigned)e->device < d->devices.n
-                                          ? d->devices.devices[e->device].id
-                                          : "?"),
+                 CUZK_LOG_S("device", device_id(d, e)), CUZK_LOG_S("reason", e->text));
+        break;
+    case CUZK_EVENT_DEVICE_RENEWED:
+        CUZK_LOG(d->log, CUZK_LOG_ERROR, "device was lost and begun anew",
+                 CUZK_LOG_S("device", device_id(d, e)), CUZK_LOG_U("times", e->value),
                  CUZK_LOG_S("reason", e->text));
         break;
     case CUZK_EVENT_UNIT_DONE:
@@ -91,12 +101,35 @@ static void journal(cuzk_daemon *d, const cuzk_event *e)
     }
 }
 
+/* Where no device is left because one was lost, a new program may find them well. */
+static void device_lost(cuzk_daemon *d)
+{
+    cuzk_engine_view view;
+    cuzk_engine *engine = atomic_load_explicit(&d->whole_engine, memory_order_acquire);
+    if (engine == NULL || cuzk_engine_look(engine, &view, false, NULL) != CUZK_OK) {
+        return;
+    }
+    bool is_left = false;
+    for (unsigned i = 0; i < view.n_devices; i++) {
+        is_left = is_left || !view.devices[i].is_out;
+    }
+    cuzk_engine_view_clear(&view);
+    uint64_t one = 1;
+    if (!is_left) {
+        ssize_t n = write(d->restart_fd, &one, sizeof one);
+        (void)n; /* an event's counter takes it */
+    }
+}
+
 void cuzk_daemon_observe(void *user, const cuzk_event *event)
 {
     cuzk_daemon *d = user;
     if (event->id == CUZK_EVENT_JOURNAL) {
         journal(d, event);
         return;
+    }
+    if (event->id == CUZK_EVENT_DEVICE_OUT && event->status == CUZK_E_DEVICE_LOST) {
+        device_lost(d);
     }
     cuzk_metrics_observe(d->metrics, event);
     cuzk_timeline_observe(d->timeline, event);

@@ -49,6 +49,7 @@ typedef struct {
     unsigned n_listen;
     const int *listen_fds; /* listening sockets that were made elsewhere; taken over */
     unsigned n_listen_fds;
+    bool owns_listen_fds;     /* files of Unix sockets among them are removed at the end */
     bool allow_plaintext;     /* TCP that other machines reach may be without TLS */
     unsigned socket_mode;     /* of Unix sockets; 0: 0660 */
     const char *socket_owner; /* "USER", "USER:GROUP", ":GROUP"; NULL or "": as it is */
@@ -103,6 +104,10 @@ cuzk_status cuzk_rpc_reload(cuzk_rpc *rpc, const struct cuzk_config *config,
 /** cuzk_rpc_reload with the files' paths; NULL or "" as in the options. */
 cuzk_status cuzk_rpc_reload_files(cuzk_rpc *rpc, const char *token_file,
                                   const char *admin_token_file, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Copies of the listening sockets, close-on-exec, which listen on after cuzk_rpc_stop; files of
+ * Unix sockets then stay. Returns how many, at most `max`; the caller closes them. */
+unsigned cuzk_rpc_keep_listening(cuzk_rpc *rpc, int *fds, unsigned max);
 
 /** Stop listening and say GOAWAY; calls that run go on. Those that cross with it, sent before their
  *  client has seen it, end with CANCELLED: gRPC's doing. Returns at once. */

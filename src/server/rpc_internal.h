@@ -265,6 +265,9 @@ void cuzk_rpc_health_tick(cuzk_rpc *rpc);
 
 /* ---- rpc_listen.c ---- */
 
+/** A copy of its socket, which listens on; the socket's file then stays. -1: there is none. */
+int cuzk_listener_keep(cuzk_listener *listener);
+
 /** Bind an address, or take over a socket (text NULL). The listener's server is made. */
 cuzk_status cuzk_listener_open(cuzk_listener *listener, cuzk_rpc *rpc, const char *text, int fd,
                                cuzk_error *err) CUZK_WARN_UNUSED;

@@ -121,6 +121,17 @@ static cuzk_status set_owner(const char *path, const char *owner, cuzk_error *er
     return CUZK_OK;
 }
 
+/* The file of a Unix socket, to be removed at the end if it is still the same. */
+static bool note_socket_file(cuzk_listener *listener, const char *path)
+{
+    struct stat st;
+    snprintf(listener->socket_path, sizeof listener->socket_path, "%s", path);
+    bool is_there = lstat(path, &st) == 0;
+    listener->socket_inode = is_there ? st.st_ino : 0;
+    listener->socket_device = is_there ? st.st_dev : 0;
+    return is_there;
+}
+
 static cuzk_status open_unix(cuzk_listener *listener, const cuzk_address *address, cuzk_error *err)
 {
     const cuzk_rpc_options *options = &listener->rpc->options;
@@ -132,11 +143,8 @@ static cuzk_status open_unix(cuzk_listener *listener, const cuzk_address *addres
         fchmod(listener->fd, options->socket_mode) != 0 ||
             bind(listener->fd, (const struct sockaddr *)&address->address, address->size) != 0,
         err, CUZK_E_FILE, "listening on %s: %s", path, strerror(errno));
-    struct stat st;
-    snprintf(listener->socket_path, sizeof listener->socket_path, "%s", path);
-    CUZK_FAIL_IF(lstat(path, &st) != 0, err, CUZK_E_FILE, "%s: %s", path, strerror(errno));
-    listener->socket_inode = st.st_ino;
-    listener->socket_device = st.st_dev;
+    CUZK_FAIL_IF(!note_socket_file(listener, path), err, CUZK_E_FILE, "%s: %s", path,
+                 strerror(errno));
     CUZK_TRY(set_owner(path, options->socket_owner, err));
     CUZK_FAIL_IF(chmod(path, options->socket_mode) != 0, err, CUZK_E_FILE, "%s: mode %o: %s", path,
                  options->socket_mode, strerror(errno));
@@ -220,6 +228,9 @@ static cuzk_status take_over(cuzk_listener *listener, int fd, cuzk_error *err)
                  err, CUZK_E_ARGUMENT, "descriptor %d is not a listening socket", fd);
     name_address(listener->address, sizeof listener->address, &address);
     listener->is_local = address.ss_family == AF_UNIX;
+    if (listener->is_local && listener->rpc->options.owns_listen_fds) {
+        note_socket_file(listener, ((const struct sockaddr_un *)&address)->sun_path);
+    }
     if (listener->rpc->tls != NULL && !listener->is_local) {
         CUZK_TRY(open_inner(listener, err));
     } else {
@@ -254,6 +265,16 @@ cuzk_status cuzk_listener_open(cuzk_listener *listener, cuzk_rpc *rpc, const cha
         name_address(listener->address, sizeof listener->address, &bound);
     }
     return CUZK_OK;
+}
+
+int cuzk_listener_keep(cuzk_listener *listener)
+{
+    enum { ABOVE = 64 /* the numbers of sockets that are handed over */ };
+    int fd = listener->fd < 0 ? -1 : fcntl(listener->fd, F_DUPFD_CLOEXEC, ABOVE);
+    if (fd >= 0) {
+        listener->socket_path[0] = '\0';
+    }
+    return fd;
 }
 
 void cuzk_listener_close(cuzk_listener *listener)

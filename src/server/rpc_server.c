@@ -382,6 +382,18 @@ cuzk_status cuzk_rpc_reload_files(cuzk_rpc *rpc, const char *token_file,
     return cuzk_rights_reload(rpc->rights, token_file, admin_token_file, err);
 }
 
+unsigned cuzk_rpc_keep_listening(cuzk_rpc *rpc, int *fds, unsigned max)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < rpc->n_listeners && n < max; i++) {
+        int fd = cuzk_listener_keep(&rpc->listeners[i]);
+        if (fd >= 0) {
+            fds[n++] = fd;
+        }
+    }
+    return n;
+}
+
 void cuzk_rpc_stop(cuzk_rpc *rpc)
 {
     pthread_mutex_lock(&rpc->lock);

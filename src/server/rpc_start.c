@@ -62,6 +62,7 @@ cuzk_status cuzk_rpc_start(cuzk_rpc **out, cuzk_server *server, cuzk_error *err)
         .n_listen = has_fds ? 0 : (unsigned)config->daemon_listen.n,
         .listen_fds = server->listen_fds,
         .n_listen_fds = server->n_listen_fds,
+        .owns_listen_fds = server->owns_listen_fds,
         .allow_plaintext = config->daemon_allow_plaintext,
         .socket_mode = (unsigned)config->daemon_socket_mode,
         .socket_owner = config->daemon_socket_owner,

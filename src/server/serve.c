@@ -20,6 +20,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -263,6 +264,60 @@ static void shut_down(cuzk_daemon *d, int signal_fd, int event_fd)
     }
 }
 
+/* ---- again ----------------------------------------------------------------------------------- */
+
+/* What the next program is given, once the parts have ended. */
+static struct {
+    bool is_wanted;
+    int fds[CUZK_LISTEN_FDS_MAX];
+    unsigned n_fds;
+    cuzk_restarts restarts;
+} next_program;
+
+static void execute_again(void)
+{
+    const char *reason = cuzk_restart(&next_program.restarts, next_program.fds, next_program.n_fds);
+    fprintf(stderr, "cuzk serve: the daemon cannot be executed again: %s\n", reason);
+    _exit(EXIT_FAILED);
+}
+
+/* Whatever does not end: its jobs are in the journal. */
+static void *execute_soon(void *unused)
+{
+    enum { PATIENCE_SECONDS = 10 };
+    (void)unused;
+    sleep(PATIENCE_SECONDS);
+    execute_again();
+    return NULL;
+}
+
+/* No device is left: whether the daemon ends to be executed again. */
+static bool begin_restart(cuzk_daemon *d)
+{
+    pthread_t last;
+    if (d->journal == NULL || !cuzk_restarts_may(&d->restarts, (int64_t)time(NULL))) {
+        CUZK_LOG(d->log, CUZK_LOG_ERROR, "no device is left: new work is refused",
+                 CUZK_LOG_S("restart", d->journal == NULL ? "no: there is no journal"
+                                                          : "no: it did not help before"));
+        return false;
+    }
+    CUZK_LOG(d->log, CUZK_LOG_ERROR,
+             "no device is left: the daemon executes itself again; its jobs are in the journal",
+             CUZK_LOG_U("restart", d->restarts.n), CUZK_LOG_U("at_most", CUZK_RESTARTS_MAX));
+    cuzk_systemd_status("a device was lost; the daemon starts again");
+    d->restarts.owns_sockets = d->server.n_listen_fds == 0 || d->server.owns_listen_fds;
+    d->restarts.status_port = d->http != NULL ? cuzk_http_port(d->http) : 0;
+    next_program.restarts = d->restarts;
+    next_program.n_fds = cuzk_rpc_keep_listening(d->rpc, next_program.fds, CUZK_LISTEN_FDS_MAX);
+    next_program.is_wanted = true;
+    if (pthread_create(&last, NULL, execute_soon, NULL) == 0) {
+        pthread_detach(last);
+    }
+    atomic_store_explicit(&d->server.is_draining, true, memory_order_release);
+    cuzk_rpc_drain(d->rpc, cuzk_now_ns());
+    return true;
+}
+
 static void run(cuzk_daemon *d, const cuzk_options *options, int signal_fd, int event_fd)
 {
     cuzk_text addresses = {0};
@@ -275,7 +330,12 @@ static void run(cuzk_daemon *d, const cuzk_options *options, int signal_fd, int 
     cuzk_text_clear(&addresses);
     cuzk_systemd_ready("serving");
     for (;;) {
-        int signal = wait_for_signal(d, signal_fd, event_fd);
+        int signal = wait_for_signal(d, signal_fd, d->restart_fd);
+        uint64_t count;
+        if (signal == 0 && read(d->restart_fd, &count, sizeof count) == sizeof count &&
+            begin_restart(d)) {
+            return;
+        }
         if (signal == SIGHUP) {
             reload(d, options);
         } else if (signal == SIGTERM || signal == SIGINT) {
@@ -344,11 +404,14 @@ static int serve(cuzk_daemon *d, const cuzk_options *options)
     signal(SIGXFSZ, SIG_IGN);
     int signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
     int event_fd = eventfd(0, EFD_CLOEXEC);
+    d->restart_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    d->restarts = cuzk_restarts_take();
     d->server.n_listen_fds = cuzk_systemd_listen_fds(d->listen_fds);
+    d->server.owns_listen_fds = d->restarts.owns_sockets == 1;
     raise_limits();
     watch_mapped_files();
     cuzk_error err = {0};
-    if (signal_fd < 0 || event_fd < 0) {
+    if (signal_fd < 0 || event_fd < 0 || d->restart_fd < 0) {
         CUZK_LOG(d->log, CUZK_LOG_ERROR, "the daemon does not start",
                  CUZK_LOG_S("reason", "no descriptors for signals"));
         return EXIT_FAILED;
@@ -364,10 +427,14 @@ static int serve(cuzk_daemon *d, const cuzk_options *options)
     }
     cuzk_daemon_close(d);
     if (code == EXIT_OK) {
-        CUZK_LOG(d->log, CUZK_LOG_INFO, "ended");
+        CUZK_LOG(d->log, CUZK_LOG_INFO, next_program.is_wanted ? "executing again" : "ended");
+    }
+    if (next_program.is_wanted) {
+        execute_again();
     }
     close(signal_fd);
     close(event_fd);
+    close(d->restart_fd);
     return code;
 }
 

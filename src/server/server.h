@@ -39,6 +39,7 @@ typedef struct cuzk_server {
     _Atomic(struct cuzk_rpc *) rpc;  /* once it serves; for metrics */
     const int *listen_fds;           /* sockets from systemd, in place of daemon.listen */
     unsigned n_listen_fds;
+    bool owns_listen_fds;    /* from this daemon before it was restarted: their files are its own */
     atomic_bool is_ready;    /* preloads are done and no drain has begun */
     atomic_bool is_draining; /* new work is refused */
 } cuzk_server;

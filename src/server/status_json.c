@@ -231,9 +231,9 @@ static void put_devices(cuzk_text *out, const cuzk_engine_view *v)
         put_text(out, "name", d->name);
         cuzk_text_printf(out,
                          ",\"memory_bytes\":%" PRIu64 ",\"reserved_bytes\":%" PRIu64
-                         ",\"out\":%s,\"faults\":%u,",
+                         ",\"out\":%s,\"faults\":%u,\"renewals\":%u,",
                          d->memory_bytes, d->reserved_bytes, d->is_out ? "true" : "false",
-                         d->n_faults);
+                         d->n_faults, d->n_renewals);
         put_text(out, "reason", d->reason);
         cuzk_text_put(out, "}");
     }

@@ -114,3 +114,11 @@ cuzk_status cuzk_work_devices_init(cuzk_work_devices *out, const char *const *id
     *out = made;
     return CUZK_OK;
 }
+
+cuzk_status cuzk_work_devices_renew(const cuzk_work_devices *devices, unsigned device,
+                                    cuzk_error *err)
+{
+    CUZK_FAIL_IF(device >= devices->n || devices->devices[device].memory_bytes == 0, err,
+                 CUZK_E_DEVICE, "there is no card to begin anew");
+    return cuzk_api_device_renew(devices->devices[device].id, err);
+}

@@ -29,6 +29,12 @@ typedef struct {
 cuzk_status cuzk_work_devices_init(cuzk_work_devices *out, const char *const *ids, unsigned n_ids,
                                    cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Begin a card anew that was lost, and test it: whatever was on it must have been taken off.
+ * Errors: E_DEVICE: the CPU, or the driver does not give it back to this process, with the reason.
+ */
+cuzk_status cuzk_work_devices_renew(const cuzk_work_devices *devices, unsigned device,
+                                    cuzk_error *err) CUZK_WARN_UNUSED;
+
 /** Whether none of them uses the host's memory. */
 static inline bool cuzk_work_devices_are_cards(const cuzk_work_devices *devices)
 {

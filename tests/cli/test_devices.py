@@ -62,6 +62,23 @@ def test_faults(cuzk):
                "pub.json", "--device", "cuda:1", env=driver(cuzk))
 
 
+def test_auto(cuzk):
+    """A card for circuits from so many constraints on that it is faster, or as many as are named; else the CPU."""
+    zkey, wtns, vkey = inputs(cuzk)
+    for device, env, expected in (("auto", driver(cuzk), "cpu"), ("auto:1", driver(cuzk), "cuda:0"),
+                                  ("auto:2", driver(cuzk), "cpu"), ("auto:1", driver(cuzk, "none"), "cpu"),
+                                  ("auto:0", driver(cuzk, "memory"), "cpu"), ("auto:0", driver(cuzk, "bit"), "cpu")):
+        r = cuzk.ok("prove", zkey, wtns, "p.json", "pub.json", "--device", device, "--json", env=env).json()
+        assert r["device"] == expected and ("device_stages" in r) == (expected != "cpu"), (device, r)
+        cuzk.ok("verify", vkey, "pub.json", "p.json")
+    r = cuzk.ok("prove", zkey, wtns, "p.json", "pub.json", "--device", "auto", env=driver(cuzk, "init"))  # no driver is asked
+    assert ", device cpu\n" in r.out, r
+    r = cuzk.ok("prove", zkey, wtns, "p.json", "pub.json", "--device", "auto", "-v", env=driver(cuzk))
+    assert "device auto: cpu for 1 constraints: cards are taken from 2097152 on (another limit: auto:N)" in r.err, r
+    for bad in ("auto:", "auto:x", "auto:1x", "auto:12345678901", "autox", "auto:-1"):
+        cuzk.fails(2, "expected cpu, cuda:N, auto or auto:N", "prove", zkey, wtns, "p.json", "pub.json", "--device", bad)
+
+
 def test_plan(cuzk):
     """What cards of given sizes do needs no driver; a device's free memory is planned for, too."""
     j = cuzk.ok("devices", "--plan", "--memory", "8,16,80", "--json", env=driver(cuzk, "init")).json()

@@ -121,7 +121,7 @@ def test_devices(cuzk):
     cuzk.fails(2, "devices", "devices", "extra")
     key, wtns = [cuzk.circom("bn254", "multiplier2", n) for n in ("circuit.zkey", "witness.wtns")]
     for name in ("gpu", "cuda", "cuda:", "cuda:x", "cuda:0x", "cuda:1000", ""):
-        cuzk.fails(2, 'device "%s": expected cpu or cuda:N' % name, "prove", key, wtns, "--device", name)
+        cuzk.fails(2, 'device "%s": expected cpu, cuda:N, auto or auto:N' % name, "prove", key, wtns, "--device", name)
     if not j["devices"]:
         cuzk.fails(1, 'device "cuda:0"', "prove", key, wtns, "--device", "cuda:0")
     assert cuzk.ok("prove", key, wtns, "--device", "cpu", "--json").json()["device"] == "cpu"

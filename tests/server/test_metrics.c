@@ -383,7 +383,7 @@ static void test_status(void **state)
         "\"buffers\":{\"synth_in_flight\":1,\"provers_in_flight\":2,\"aux_in_flight\":12,"
         "\"shells_in_flight\":4,\"pending_handles\":4},"
         "\"devices\":[{\"id\":\"cuda:2\",\"name\":\"A \\\"card\\\"\",\"memory_bytes\":77,"
-        "\"reserved_bytes\":5,\"out\":false,\"faults\":1,\"reason\":\"\"}],"
+        "\"reserved_bytes\":5,\"out\":false,\"faults\":1,\"renewals\":0,\"reason\":\"\"}],"
         "\"journal\":{\"enabled\":true,\"failed\":false,\"was_damaged\":false,"
         "\"salvaged_jobs\":9}}\n");
     cuzk_text_clear(&text);

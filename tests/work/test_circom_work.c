@@ -516,7 +516,7 @@ static void test_devices(void **state)
     assert_false(cuzk_work_devices_are_cards(&found));
     assert_fails(cuzk_work_devices_init(&found, twice, 2, &err), CUZK_E_ARGUMENT, "given twice");
     assert_fails(cuzk_work_devices_init(&found, wrong, 1, &err), CUZK_E_ARGUMENT,
-                 "device \"gpu:0\": expected cpu or cuda:N");
+                 "device \"gpu:0\": expected cpu, cuda:N, auto or auto:N");
     assert_fails(cuzk_work_devices_init(&found, empty_id, 1, &err), CUZK_E_ARGUMENT, "\"\"");
     cuzk_error_clear(&err);
     cuzk_status status = cuzk_work_devices_init(&found, card, 1, &err);

@@ -41,6 +41,16 @@ cuzk_status cuzk_cuda_device_open(cuzk_cuda_device *out, int index, cuzk_error *
     return CUZK_OK;
 }
 
+cuzk_status cuzk_cuda_device_reset(int index, cuzk_error *err)
+{
+    const cuzk_cuda_api *api;
+    CUdevice device;
+    CUZK_TRY(cuzk_cuda_driver(&api, err));
+    CUZK_CUDA_TRY(api, err, cuDeviceGet, (&device, index));
+    CUZK_CUDA_TRY(api, err, cuDevicePrimaryCtxReset, (device));
+    return CUZK_OK;
+}
+
 void cuzk_cuda_device_close(cuzk_cuda_device *device)
 {
     (void)CUZK_CU(device->api, cuCtxSetCurrent)(NULL);

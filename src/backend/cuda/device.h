@@ -23,6 +23,12 @@ typedef struct {
 cuzk_status cuzk_cuda_device_open(cuzk_cuda_device *out, int index,
                                   cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Destroy the context of device `index` with all that is in it, after an error that stays
+ *  (E_DEVICE_LOST), so that the next one to open gets a new one. Nobody may use the old one, in any
+ *  thread, and who opened it closes it as before. Errors: E_DEVICE, E_DEVICE_LOST: the driver does
+ *  not do it. */
+cuzk_status cuzk_cuda_device_reset(int index, cuzk_error *err) CUZK_WARN_UNUSED;
+
 /** Release the context. */
 void cuzk_cuda_device_close(cuzk_cuda_device *device);
 

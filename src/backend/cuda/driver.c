@@ -70,7 +70,6 @@ static bool is_sticky(CUresult result)
     case CUDA_ERROR_INVALID_PC:
     case CUDA_ERROR_LAUNCH_FAILED:
     case CUDA_ERROR_EXTERNAL_DEVICE:
-    case CUDA_ERROR_UNKNOWN:
         return true;
     default:
         return false;

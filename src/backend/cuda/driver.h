@@ -22,6 +22,7 @@
     X(cuDeviceTotalMem)                                                                            \
     X(cuDevicePrimaryCtxRetain)                                                                    \
     X(cuDevicePrimaryCtxRelease)                                                                   \
+    X(cuDevicePrimaryCtxReset)                                                                     \
     X(cuCtxSetCurrent)                                                                             \
     X(cuCtxSynchronize)                                                                            \
     X(cuMemGetInfo)                                                                                \

@@ -4,16 +4,18 @@
  * Linked into tests of kernels, and as a library that stands for libcuda.so.1 before the program
  * (LD_LIBRARY_PATH). CUZK_EMULATED_FAULT makes it fail: "init" (cuInit ends the process), "none"
  * (no device), "memory" (none to be had), "image" (no kernels for the device), "bit" (what the
- * device answers has a wrong bit). */
+ * device answers has a wrong bit), "lost@PATH" and "dead@PATH" (below). */
 #include "backend/cuda/driver.h"
 #include "backend/cuda/image.h"
 #include "simt_launch.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #pragma GCC visibility push(default)
 
@@ -37,6 +39,33 @@ static bool has_fault(const char *fault)
 {
     const char *text = getenv("CUZK_EMULATED_FAULT");
     return text != NULL && strcmp(text, fault) == 0;
+}
+
+/* "lost@PATH" and "dead@PATH": once there is a file PATH the next kernel removes it and fails, and
+ * so does everything from then on: until the context is reset, or for the rest of the process. */
+static atomic_bool is_lost;
+
+static CUresult state(void)
+{
+    return is_lost ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
+}
+
+static CUresult state_after_kernel(void)
+{
+    const char *text = getenv("CUZK_EMULATED_FAULT"),
+               *path = text == NULL ? NULL : strchr(text, '@');
+    if (path != NULL && unlink(path + 1) == 0) {
+        is_lost = true;
+    }
+    return state();
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice device)
+{
+    const char *text = getenv("CUZK_EMULATED_FAULT");
+    (void)device;
+    is_lost = is_lost && text != NULL && strncmp(text, "dead@", 5) == 0;
+    return state();
 }
 
 /* Bytes of a fat binary: its header tells its own length at byte 6 and that of the rest at 8. */
@@ -138,7 +167,7 @@ CUresult cuCtxSetCurrent(CUcontext context)
 
 CUresult cuCtxSynchronize(void)
 {
-    return CUDA_SUCCESS;
+    return state();
 }
 
 /* ---- memory ---- */
@@ -178,7 +207,7 @@ CUresult cuMemFreeHost(void *p)
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t n_bytes)
 {
     memcpy((void *)(uintptr_t)to, from, n_bytes);
-    return CUDA_SUCCESS;
+    return state();
 }
 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t n_bytes, CUstream stream)
@@ -193,27 +222,27 @@ CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t n_bytes)
     if (has_fault("bit")) {
         ((unsigned char *)to)[n_bytes / 2] ^= 1;
     }
-    return CUDA_SUCCESS;
+    return state();
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t n_bytes, CUstream stream)
 {
     (void)stream;
     memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n_bytes);
-    return CUDA_SUCCESS;
+    return state();
 }
 
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t n_bytes, CUstream stream)
 {
     (void)stream;
     memcpy(to, (const void *)(uintptr_t)from, n_bytes);
-    return CUDA_SUCCESS;
+    return state();
 }
 
 CUresult cuMemsetD8(CUdeviceptr to, unsigned char byte, size_t n_bytes)
 {
     memset((void *)(uintptr_t)to, byte, n_bytes);
-    return CUDA_SUCCESS;
+    return state();
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char byte, size_t n_bytes, CUstream stream)
@@ -229,7 +258,7 @@ CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *c, CUstream stream)
         memcpy((char *)(uintptr_t)c->dstDevice + i * c->dstPitch,
                (const char *)(uintptr_t)c->srcDevice + i * c->srcPitch, c->WidthInBytes);
     }
-    return CUDA_SUCCESS;
+    return state();
 }
 
 /* ---- kernels ---- */
@@ -288,7 +317,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
     simt_launch((const simt_kernel *)f, (const unsigned[]){gx, gy, gz},
                 (const unsigned[]){bx, by, bz}, params);
     pthread_mutex_unlock(&turn);
-    return CUDA_SUCCESS;
+    return state_after_kernel();
 }
 
 /* ---- streams and events: everything is done when a call returns; every record takes 1 ms ---- */
@@ -314,7 +343,7 @@ CUresult cuStreamDestroy(CUstream stream)
 CUresult cuStreamSynchronize(CUstream stream)
 {
     (void)stream;
-    return CUDA_SUCCESS;
+    return state();
 }
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
@@ -349,7 +378,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 CUresult cuEventSynchronize(CUevent event)
 {
     (void)event;
-    return CUDA_SUCCESS;
+    return state();
 }
 
 CUresult cuEventElapsedTime(float *ms, CUevent begin, CUevent end)

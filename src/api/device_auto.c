@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Which device a key goes to that was left to us: small circuits are proved by the CPU before a
+ * card has begun. */
+#include "api/api.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Constraints from which on a card is faster, on one H200 beside 16 processors with IFMA
+ * (bench/results/gpu_small_circuits_*.csv): a card takes a few milliseconds whatever the circuit;
+ * and in a process that proves once, its driver and kernels take half a second to begin. */
+enum { OFTEN_FROM = 1 << 13, ONCE_FROM = 1 << 21 };
+
+/* "auto", or "auto:N" for N constraints. */
+static bool parse(const char *name, uint64_t *from)
+{
+    if (name == NULL || strncmp(name, "auto", 4) != 0) {
+        return false;
+    }
+    if (name[4] == '\0') {
+        return true;
+    }
+    size_t n = name[4] == ':' ? strspn(name + 5, "0123456789") : 0;
+    if (n == 0 || n > 10 || name[5 + n] != '\0') {
+        return false;
+    }
+    *from = strtoull(name + 5, NULL, 10);
+    return true;
+}
+
+bool cuzk_api_device_is_auto(const char *name)
+{
+    uint64_t from;
+    return parse(name, &from);
+}
+
+void cuzk_api_device_choose(cuzk_device_choice *out, const cuzk_ctx *ctx, const char *asked,
+                            uint64_t n_constraints, bool proves_once)
+{
+    uint64_t from = proves_once ? ONCE_FROM : OFTEN_FROM;
+    *out = (cuzk_device_choice){.is_auto = parse(asked, &from)};
+    if (!out->is_auto) {
+        snprintf(out->name, sizeof out->name, "%s", asked == NULL ? "cpu" : asked);
+        return;
+    }
+    bool is_card = n_constraints >= from && cuzk_api_device_count() > 0;
+    snprintf(out->name, sizeof out->name, "%s", is_card ? "cuda:0" : "cpu");
+    cuzk_api_log(ctx, CUZK_LOG_INFO,
+                 "device auto: %s for %" PRIu64 " constraints: %s from %" PRIu64
+                 " on (another limit: auto:N)",
+                 out->name, n_constraints,
+                 n_constraints >= from && !is_card ? "there is no card; they are taken"
+                                                   : "cards are taken",
+                 from);
+}
+
+cuzk_status cuzk_api_device_open_chosen(cuzk_api_device **out, cuzk_device_choice *choice,
+                                        const cuzk_ctx *ctx, const cuzk_prover *prover,
+                                        cuzk_error *err)
+{
+    cuzk_status status = cuzk_api_device_open(out, choice->name, prover, 0, err);
+    if (status != CUZK_OK && choice->is_auto) {
+        cuzk_api_log(ctx, CUZK_LOG_WARN, "device auto: cpu instead of %s: %s", choice->name,
+                     err != NULL ? err->text : "it cannot be used");
+        cuzk_error_clear(err);
+        snprintf(choice->name, sizeof choice->name, "cpu");
+        *out = NULL;
+        return CUZK_OK;
+    }
+    return status;
+}
