@@ -334,7 +334,7 @@ static void test_times_at_fault(void **state)
     must(cuzk_device_times_take(times, ms, &error), &error);
     must(cuzk_device_times_mark(times, CUZK_TIME_ROWS, NULL, &error), &error);
     CUZK_CU(&api, cuEventRecord) = refuse_record;
-    assert_int_equal(cuzk_device_times_mark(times, CUZK_TIME_SORT, NULL, &error), CUZK_E_DEVICE);
+    assert_int_equal(cuzk_device_times_mark(times, CUZK_TIME_SORT, NULL, &error), CUZK_E_DEVICE_LOST);
     assert_non_null(strstr(error.text, "cuEventRecord"));
     /* a mark that failed is none */
     CUZK_CU(&api, cuEventRecord) = record_event;

@@ -33,7 +33,7 @@ static void fail_call(action act, const char *only, unsigned n, bool for_good)
     const char *failed = faulty.failed;
     faulty_mend();
     assert_non_null(failed);
-    if (status != CUZK_E_DEVICE || strstr(error.text, failed) == NULL) {
+    if (status != CUZK_E_DEVICE_LOST || strstr(error.text, failed) == NULL) {
         fail_msg("call %u, %s: status %d, \"%s\"", n, failed, (int)status, error.text);
     }
     assert_non_null(strstr(error.text, "(700)"));

@@ -179,15 +179,13 @@ static void test_other_device(void **state)
     renewer r = {.n_failing = 1};
     begin(&t, &r, 2, 1);
     set_faults("prove@0:E_DEVICE_LOST");
-    enum { N = 6 };
-    test_call calls[N];
-    for (int i = 0; i < N; i++) {
+    /* on a busy machine the other device may take several before the lost one asks for work */
+    for (int i = 0; i < 10000 && count(&t, CUZK_EVENT_DEVICE_OUT) == 0; i++) {
+        test_call call;
         char id[32];
         snprintf(id, sizeof id, "job-%d", i);
-        test_submit(&t, &calls[i], id, 0, "units=2");
-    }
-    for (int i = 0; i < N; i++) {
-        test_expect_completed(&calls[i], "units=2", 2);
+        test_submit(&t, &call, id, 0, "units=2");
+        test_expect_completed(&call, "units=2", 2);
     }
     test_wait_events(&t, CUZK_EVENT_DEVICE_OUT, CUZK_EVENT_INSTANT, NULL, 1);
     assert_int_equal(count(&t, CUZK_EVENT_DEVICE_RENEWED), 0);

@@ -71,7 +71,7 @@ def test_executed_again(cuzk):
 
 def test_no_journal(cuzk):
     """Without a journal jobs would be lost: the daemon stays, and refuses new work as unavailable."""
-    d, trigger = start(cuzk, "dead", **{"journal.path": ""})
+    d, trigger = start(cuzk, "dead", **{"journal.path": "", "daemon.drain_time": "1s"})
     with d:
         d.c("RegisterCircuit", name="mul", zkey_path=d.folder + "/circom/mul.zkey")
         cuzk.write("trigger", b"")
