@@ -74,6 +74,7 @@ static void call_job(cuzk_engine *engine, cuzk_job *job, cuzk_event_id id)
         .device = -1,
         .worker = -1,
         .value = has_ended ? job->total_ns : 0,
+        .since_ns = job->entered_ns,
         .n_units = job->n_units,
         .state = (int)(has_ended ? job->state : CUZK_JOB_QUEUED),
         .status = has_ended ? job->status : CUZK_OK,

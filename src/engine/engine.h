@@ -81,8 +81,9 @@ typedef struct {
     unsigned priority;
     int unit, device, worker; /* -1: none */
     uint64_t value;           /* ENDED: total ns; EVICTED, RESIDENT: bytes; DECODE: bytes */
-    uint64_t since_ns;        /* BEGIN of PROVE_START: when the unit became ready; of WITNESS and
-                                 RESIDENT: when memory for it was first not there, 0 if it was */
+    uint64_t since_ns;        /* ACCEPTED, ENDED: when the job came into the table; BEGIN of
+                                 PROVE_START: when the unit became ready; of WITNESS and RESIDENT:
+                                 when memory for it was first not there, 0 if it was */
     unsigned n_units;         /* ACCEPTED, ENDED: the job's partitions; else 0 */
     int state;                /* ENDED: cuzk_job_state */
     cuzk_status status;       /* END of a stage, ENDED */

@@ -120,6 +120,7 @@ static cuzk_status make_job(cuzk_job **out, const reading *r, const cuzk_journal
     job->accepted_unix_ms = record->accepted_unix_ms;
     job->is_accepted = true;
     job->accepted_ns = job->submitted_ns = ns_of(r, job->accepted_unix_ms);
+    job->entered_ns = cuzk_now_ns();
     if (entry->has_ended) {
         cuzk_status status = read_end(job, &entry->end, err);
         if (status != CUZK_OK) {

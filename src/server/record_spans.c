@@ -39,7 +39,7 @@ static void put_job(const cuzk_event *e)
 {
     bool has_ended = e->id == CUZK_EVENT_ENDED;
     cuzk_timespan span = span_of(e, has_ended ? CUZK_SPAN_JOB : CUZK_SPAN_JOB_ACCEPTED,
-                                 has_ended && e->value < e->ns ? e->ns - e->value : e->ns);
+                                 has_ended ? e->since_ns : e->ns);
     span.value = e->n_units;
     put_text(span, e->job_id);
 }

@@ -26,12 +26,15 @@ typedef enum {
 /* X(identifier, name, track, clock, is_instant, begins, ends, contains, value): an instant has no
  * "ends". The order is free: files carry names. */
 #define CUZK_SPANS(X)                                                                              \
-    X(JOB, "job", JOB, HOST, 0, "the engine accepted the job: it is decoded and in the journal",   \
+    X(JOB, "job", JOB, HOST, 0,                                                                    \
+      "the job is in the engine's table: its payload is decoded (one of the journal: it was "      \
+      "read)",                                                                                     \
       "the job ended and the journal has its end",                                                 \
-      "every unit of it, all waiting included; not "                                               \
-      "receiving and decoding the request, not sending the answer",                                \
+      "every unit of it, all waiting included; not receiving and decoding the request, not "       \
+      "sending the answer",                                                                        \
       "partitions")                                                                                \
-    X(JOB_ACCEPTED, "job.accepted", JOB, HOST, 1, "the job span begins", "", "", "partitions")     \
+    X(JOB_ACCEPTED, "job.accepted", JOB, HOST, 1,                                                  \
+      "the journal has the job; its units may have begun", "", "", "partitions")                   \
     X(DECODE, "decode", THREAD, HOST, 0, "a decoder thread takes a payload",                       \
       "its task is made or refused",                                                               \
       "decoding and every check of the payload; not the wait for "                                 \

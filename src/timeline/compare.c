@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST = 8, SAMPLE = 4096, PARTS = 32 };
+enum { SAMPLE = 4096, PARTS = 32 };
 
 static const double SURE = 3; /* standard deviations */
 
@@ -33,7 +33,7 @@ static double square_root(double v)
 
 double cuzk_rank_sum(uint64_t *a, size_t n_a, uint64_t *b, size_t n_b)
 {
-    if (n_a < LEAST || n_b < LEAST) {
+    if (n_a < CUZK_RANK_LEAST || n_b < CUZK_RANK_LEAST) {
         return 0;
     }
     qsort(a, n_a, sizeof *a, by_value);
@@ -96,13 +96,17 @@ static const cuzk_span_times *find(const cuzk_span_times *times, size_t n,
     return NULL;
 }
 
-static const char *verdict(double z)
+/* n: values of the smaller sample. */
+static const char *verdict(double z, size_t n)
 {
-    return z > SURE ? "longer" : z < -SURE ? "shorter" : "as before";
+    return n < CUZK_RANK_LEAST ? "too few"
+           : z > SURE          ? "longer"
+           : z < -SURE         ? "shorter"
+                               : "as before";
 }
 
 static void put_values(cuzk_text *text, bool as_json, bool is_first, const char *name,
-                       const char *kind, uint64_t a, uint64_t b, double z)
+                       const char *kind, uint64_t a, uint64_t b, double z, size_t n)
 {
     if (as_json) {
         cuzk_text_printf(text, "%s{\"name\":\"%s\",\"kind\":", is_first ? "" : ",", name);
@@ -110,7 +114,7 @@ static void put_values(cuzk_text *text, bool as_json, bool is_first, const char 
         cuzk_text_printf(text,
                          ",\"a_ns\":%" PRIu64 ",\"b_ns\":%" PRIu64
                          ",\"deviations\":%.3f,\"verdict\":\"%s\"}",
-                         a, b, z, verdict(z));
+                         a, b, z, verdict(z, n));
         return;
     }
     cuzk_text cells[2] = {{0}, {0}};
@@ -123,7 +127,7 @@ static void put_values(cuzk_text *text, bool as_json, bool is_first, const char 
     } else {
         cuzk_text_put(text, "        -");
     }
-    cuzk_text_printf(text, " %8.1f  %s\n", z, verdict(z));
+    cuzk_text_printf(text, " %8.1f  %s\n", z, verdict(z, n));
     cuzk_text_clear(&cells[0]);
     cuzk_text_clear(&cells[1]);
 }
@@ -151,7 +155,7 @@ static cuzk_status put_spans(cuzk_text *text, const cuzk_recording *a, const cuz
         const char *kind = before->kind < CUZK_RECORDING_KINDS ? a->kinds[before->kind] : "";
         put_values(text, as_json, is_first, cuzk_span_about_of((cuzk_span_name)before->name)->name,
                    kind, before->p50_ns, after->p50_ns,
-                   cuzk_rank_sum(samples, n_a, samples + SAMPLE, n_b));
+                   cuzk_rank_sum(samples, n_a, samples + SAMPLE, n_b), n_a < n_b ? n_a : n_b);
         is_first = false;
     }
 out:
@@ -223,7 +227,7 @@ static cuzk_status put_causes(cuzk_text *text, const cuzk_recording *a, const cu
         }
         double z = cuzk_rank_sum(both[0].parts[c], PARTS, both[1].parts[c], PARTS);
         put_values(text, as_json, is_first, cuzk_cause_name((cuzk_cause)c), "",
-                   per_unit(&both[0], c), per_unit(&both[1], c), z);
+                   per_unit(&both[0], c), per_unit(&both[1], c), z, PARTS);
         is_first = false;
     }
     free(both);

@@ -9,9 +9,12 @@
 
 #include <stdbool.h>
 
+enum { CUZK_RANK_LEAST = 8 };
+
 /** How far two samples are apart in the rank-sum test (Mann and Whitney 1947), in standard
  *  deviations of what chance would give, ties counted (normal approximation); above 0: those of b
- * are greater. 0 where either has fewer than 8 values. a and b are sorted by the call. Pure. */
+ * are greater. 0 where either has fewer than CUZK_RANK_LEAST values. a and b are sorted by the
+ * call. Pure. */
 double cuzk_rank_sum(uint64_t *a, size_t n_a, uint64_t *b, size_t n_b);
 
 /** Append, for each span name and kind of job, the median lengths and their ratio; for each cause

@@ -102,6 +102,7 @@ def test_compare(cuzk):
     def spans(before, after):
         j = cuzk.ok("timeline", before, "--compare", after, "--json").json()
         assert all(c["verdict"] in ("longer", "shorter", "as before") for c in j["causes"])
+        assert {s["name"]: s["verdict"] for s in j["spans"]}["job"] == "too few"  # four of them
         return {s["name"]: s for s in j["spans"]}
     s = spans(paths[0], paths[2])["prove.start"]
     assert s["verdict"] == "longer" and s["b_ns"] > s["a_ns"] + 10 ** 6 and s["deviations"] > 3, s
