@@ -22,9 +22,17 @@ endif()
 set(CUZK_HAVE_SERVER ON)
 
 cuzk_layer(cuzk_restart SOURCES ${S}/systemd.c ${S}/restart.c DEPS cuzk_base ${CUZK_SYSTEMD})
+# The page, embedded: what the daemon needs is in the program.
+set(PAGE index.html page.js page.css icon.svg)
+list(TRANSFORM PAGE PREPEND ${S}/page/)
+set(PAGE_C ${CMAKE_BINARY_DIR}/page.c)
+add_custom_command(OUTPUT ${PAGE_C}
+  COMMAND ${CMAKE_COMMAND} -DOUT=${PAGE_C} "-DFILES=${PAGE}" -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${PAGE} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake COMMENT "Page" VERBATIM)
+
 cuzk_layer(cuzk_daemon
   SOURCES ${S}/commands.c ${S}/cmd_config.c ${S}/config_try.c ${S}/options.c ${S}/serve.c ${S}/daemon.c ${S}/observe.c
-          ${S}/routes.c ${S}/preload.c ${S}/record.c ${S}/record_spans.c ${S}/recent.c ${S}/live.c
+          ${S}/routes.c ${S}/preload.c ${S}/record.c ${S}/record_spans.c ${S}/recent.c ${S}/live.c ${PAGE_C}
   DEPS cuzk_rpc_start cuzk_http_circom cuzk_http cuzk_metrics cuzk_log cuzk_config cuzk_work cuzk_engine cuzk_journal cuzk_api cuzk_timeline
        cuzk_restart ${CUZK_SYSTEMD})
 if(TARGET cuzk_client)

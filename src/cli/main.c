@@ -234,6 +234,7 @@ const cuzk_cli_command cuzk_cli_commands[] = {
     OF_SERVER("preload", "CIRCUIT...", "make a daemon load parameters"),
     OF_SERVER("evict", "CIRCUIT...", "make a daemon give up parameters"),
     OF_SERVER("circuits", "list | register NAME ZKEY", "a daemon's circom circuits"),
+    OF_SERVER("record", "FILE", "what a daemon did in the last minute, for cuzk timeline"),
     OF_SERVER("metrics", "", "a daemon's metrics, in Prometheus' text form"),
     {"help", "[COMMAND]", "this text, or help on one command", NULL, 0, 2, NULL, cuzk_cli_help,
      NULL, NULL},

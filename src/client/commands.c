@@ -67,6 +67,12 @@ static const cuzk_cli_option status_options[] = {
 
 static const cuzk_cli_option server_options[] = {OPTIONS_SERVER, OPTION_END};
 
+static const cuzk_cli_option record_options[] = {
+    {"--seconds", NULL, "N", "how many (default 60, at most 600)"},
+    OPTIONS_SERVER,
+    OPTION_END,
+};
+
 static const cuzk_cli_option bench_options[] = {
     {"--server", NULL, NULL, "load a running daemon: this command"},
     {"--jobs", NULL, "N", "how many (default 20)"},
@@ -140,6 +146,9 @@ const cuzk_cli_command cuzk_cli_commands[] = {
     {"circuits register", "NAME ZKEY", "make a .zkey known to the daemon under a name",
      "ZKEY is a path on the daemon's machine, in its folder of circuits.", 2, 2, server_options,
      cuzk_cmd_circuits_register, NULL, NULL},
+    {"record", "FILE", "write down what the daemon did in the last minute, for cuzk timeline",
+     "From the HTTP port, which keeps the last minutes in memory (recording.memory).", 1, 1,
+     record_options, cuzk_cmd_record, "the recording is written", NULL},
     {"metrics", "", "the daemon's metrics, in Prometheus' text form", NULL, 0, 0, server_options,
      cuzk_cmd_metrics, NULL, NULL},
     {"bench", "", "put load on a running daemon: latency and throughput by kind",

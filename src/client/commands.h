@@ -30,6 +30,7 @@ int cuzk_cmd_preload(cuzk_cli_args *args);
 int cuzk_cmd_evict(cuzk_cli_args *args);
 int cuzk_cmd_circuits_register(cuzk_cli_args *args);
 int cuzk_cmd_circuits_list(cuzk_cli_args *args);
+int cuzk_cmd_record(cuzk_cli_args *args);
 int cuzk_cmd_metrics(cuzk_cli_args *args);
 int cuzk_cmd_bench(cuzk_cli_args *args);
 

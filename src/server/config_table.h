@@ -27,7 +27,7 @@
       "Serve without TLS on addresses that other machines reach. Whoever reaches them can use the\n" \
       "daemon, unless auth.token_file is set; and then the token travels in the clear.")            \
     X(daemon, status_listen, TEXT, 0, 0, "\"\"", NULL, RESTART,                                    \
-      "IP:PORT of the HTTP port: /status, /metrics, /healthz, /readyz. Empty: none. When it cannot\n" \
+      "IP:PORT of the HTTP port: a page, /status, /metrics, /healthz. Empty: none. When it cannot\n" \
       "be had, the daemon says so and goes on without.")                                            \
     X(daemon, socket_mode, NUMBER, 0, 0777, "0o660", NULL, RESTART,                                \
       "Permission bits of Unix sockets.")                                                           \

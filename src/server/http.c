@@ -20,6 +20,12 @@
 
 enum { THREADS = 2, IDLE_SECONDS = 10, CONNECTION_BYTES = 32 << 10, CONTENT_TYPE_MAX = 128 };
 
+/* A page takes what it is made of from here, and nothing is in it that is not a file of its own. */
+#define PAGE_POLICY                                                                                \
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "        \
+    "'self'; "                                                                                     \
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
 struct cuzk_http {
     struct MHD_Daemon *daemon;
     int listener; /* the library's: it closes it */
@@ -94,6 +100,11 @@ static struct MHD_Response *make_response(const char *content_type, const void *
     if (r != NULL) {
         MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, content_type);
         MHD_add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close");
+        MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+        if (strncmp(content_type, "text/html", 9) == 0) {
+            MHD_add_response_header(r, "Content-Security-Policy", PAGE_POLICY);
+            MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
+        }
         if (is_readable) {
             /* pages of any origin may show it: it takes no credentials and changes nothing */
             MHD_add_response_header(r, MHD_HTTP_HEADER_ACCESS_CONTROL_ALLOW_ORIGIN, "*");

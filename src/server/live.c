@@ -26,7 +26,8 @@ enum {
     ANEW_TIMES = 10,      /* or for so many times as long as it took */
     GAP_NS_MIN = 1000000, /* shorter gaps are counted, not listed */
     GAP_SHARE = 1000,     /* of the time, likewise */
-    SLICE_NS = 1000000000 /* of the JSON */
+    SLICES = 60,          /* of the JSON, but none longer than */
+    SLICE_NS_MAX = 1000000000
 };
 
 typedef enum { LOOK_JSON, LOOK_PICTURE, LOOK_RECORDING, LOOK_COUNT } look_kind;
@@ -80,11 +81,12 @@ static cuzk_status put_analysis(cuzk_text *text, look_kind kind, const cuzk_reco
                                 uint64_t begin_ns, uint64_t end_ns, cuzk_error *err)
 {
     uint64_t ns = end_ns - begin_ns;
+    uint64_t slice_ns = ns / SLICES + 1 < SLICE_NS_MAX ? ns / SLICES + 1 : SLICE_NS_MAX;
     cuzk_analysis_options options = {
         .begin_ns = begin_ns,
         .end_ns = end_ns,
         .gap_ns = ns / GAP_SHARE > GAP_NS_MIN ? ns / GAP_SHARE : GAP_NS_MIN,
-        .slice_ns = kind == LOOK_PICTURE ? ns / CUZK_PICTURE_COLUMNS + 1 : SLICE_NS};
+        .slice_ns = kind == LOOK_PICTURE ? ns / CUZK_PICTURE_COLUMNS + 1 : slice_ns};
     cuzk_analysis a;
     CUZK_TRY(cuzk_analyse(&a, recording, &options, err));
     cuzk_status status = kind == LOOK_PICTURE ? cuzk_picture_put(text, recording, &a, err)

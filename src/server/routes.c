@@ -2,6 +2,7 @@
 /* What is told of the daemon, over HTTP and through GetMetrics. */
 #include "server/daemon.h"
 #include "server/http_circom.h"
+#include "server/page.h"
 #include "server/status_json.h"
 
 #include <string.h>
@@ -109,6 +110,13 @@ static void get_readiness(void *user, cuzk_http_call *call, const cuzk_http_requ
     }
 }
 
+static void get_page(void *user, cuzk_http_call *call, const cuzk_http_request *request)
+{
+    const cuzk_page_file *file = user;
+    (void)request;
+    cuzk_http_answer(call, 200, file->content_type, file->bytes, file->n_bytes);
+}
+
 size_t cuzk_daemon_routes(cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX], cuzk_server *server,
                           cuzk_live *live)
 {
@@ -123,6 +131,10 @@ size_t cuzk_daemon_routes(cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX], cuzk_s
     };
     size_t n = sizeof own / sizeof own[0];
     memcpy(routes, own, sizeof own);
+    for (size_t i = 0; i < CUZK_PAGE_FILES; i++) {
+        routes[n++] = (cuzk_http_route){"GET", cuzk_page_files[i].path, get_page,
+                                        (void *)(uintptr_t)&cuzk_page_files[i]};
+    }
     if (server->circom != NULL && server->config->http_prove) {
         cuzk_http_circom_routes(routes + n, server);
         n += CUZK_HTTP_CIRCOM_ROUTES;

@@ -122,6 +122,16 @@ static void put_job(cuzk_text *text, const cuzk_recording_report *r, const cuzk_
     cuzk_text_put(text, "}}");
 }
 
+static void put_sentences(cuzk_text *text)
+{
+    cuzk_text_put(text, ",\"causes\":{");
+    for (size_t c = 0; c < CUZK_CAUSES_COUNT; c++) {
+        cuzk_text_printf(text, "%s\"%s\":\"%s\"", c == 0 ? "" : ",", cuzk_cause_name((cuzk_cause)c),
+                         cuzk_cause_sentence((cuzk_cause)c));
+    }
+    cuzk_text_put(text, "}");
+}
+
 void cuzk_report_put_json(cuzk_text *text, const cuzk_recording_report *r)
 {
     const cuzk_recording *rec = r->recording;
@@ -138,6 +148,7 @@ void cuzk_report_put_json(cuzk_text *text, const cuzk_recording_report *r)
     put_number(text, &comma, "bytes_after_last_piece", rec->n_bytes_after);
     put_number(text, &comma, "jobs_ended", a->n_jobs_ended);
     put_number(text, &comma, "units_done", a->n_units_done);
+    put_sentences(text);
     cuzk_text_put(text, ",\"devices\":[");
     for (size_t i = 0; i < a->n_devices; i++) {
         cuzk_text_put(text, i == 0 ? "" : ",");

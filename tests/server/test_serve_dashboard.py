@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The HTTP port's last minutes: what was done, what is being done now, and why a device was idle."""
-import json, os, urllib.request, xml.dom.minidom
+import json, os, re, urllib.request, xml.dom.minidom
 
 import daemon
 from daemon import harness, Daemon, wait_until, COMPLETED, SOON
@@ -43,6 +43,13 @@ def test_last_minutes(cuzk):
         labels = [t.firstChild.data for t in xml.dom.minidom.parseString(svg).getElementsByTagName("text")]
         assert "worker 0" in labels and "3 jobs ended, 6 partitions done" in labels[0], labels
         recording = cuzk.write("fetched.rec", raw(d, "/recording?seconds=600")[1])
+        to = ["--connect", "unix://" + d.socket, "--status", "127.0.0.1:%d" % d.http_port]
+        r = cuzk.ok("record", cuzk.path("command.rec"), "--json", *to).json()
+        assert r == {"ok": True, "recording": cuzk.path("command.rec"), "bytes": os.path.getsize(cuzk.path("command.rec"))}, r
+        assert report(cuzk, cuzk.path("command.rec"))["jobs_ended"] == 3
+        assert "the last 5 seconds at most" in cuzk.ok("record", cuzk.path("command.rec"), "--seconds", "5", *to).out
+        cuzk.fails(2, "--seconds", "record", "x.rec", "--seconds", "601", *to)
+        cuzk.fails(2, "--status", "record", "x.rec", *to[:2], env={"CUZK_DAEMON_STATUS_LISTEN": ""})
         for path in ("/timeline.json", "/timeline.svg", "/recording"):
             assert raw(d, path)[1]  # a minute
             for bad in ("0", "601", "x", "-1", "1.5", "", "99999"):
@@ -74,6 +81,29 @@ def test_what_goes_on(cuzk):
         assert device["units"] == 1 and device["worker_ns"] >= before and device["kernel_ns"] > 0
 
 
+def test_page(cuzk):
+    """All of it is in the program, small, of files of its own; nothing runs that is written into it."""
+    d = Daemon(cuzk, test=True, name="page")
+    with d:
+        headers, html = raw(d, "/")
+        assert headers["Content-Type"] == "text/html; charset=utf-8"
+        policy = headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "script-src 'self'" in policy and "unsafe" not in policy, policy
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        text, size = html.decode(), len(html)
+        paths = sorted(set(re.findall(r'(?:src|href)="([^"#]+)"', text)))
+        assert paths == ["/icon.svg", "/metrics", "/page.css", "/page.js", "/recording?seconds=60", "/status",
+                         "/timeline.svg", "/timeline.svg?seconds=60"], paths
+        assert re.findall(r"<script(?![^>]* src=)|<style| on\w+=| style=", text) == []
+        for path, kind in (("/page.js", "text/javascript"), ("/page.css", "text/css"), ("/icon.svg", "image/svg+xml")):
+            headers, data = raw(d, path)
+            assert headers["Content-Type"].startswith(kind) and b"://" not in data.replace(b"http://www.w3.org/2000/svg", b"")
+            assert data == harness.read(os.path.join(harness.TOP, "src/server/page" + path))
+            size += len(data)
+        assert size < 300000, size
+        assert "/timeline.svg" in d.get("/nothing")[1] and d.get("/nothing")[0] == 404
+
+
 def test_nothing_is_kept(cuzk):
     """recording.memory = 0: said so."""
     d = Daemon(cuzk, test=True, name="none", config={"recording.memory": 0})
@@ -82,6 +112,8 @@ def test_nothing_is_kept(cuzk):
         for path in ("/timeline.json", "/timeline.svg", "/recording"):
             code, text = d.get(path)
             assert code == 404 and "recording.memory" in text, (path, code, text)
+        cuzk.fails(1, "404", "record", "x.rec", "--connect", "unix://" + d.socket, "--status", "127.0.0.1:%d" % d.http_port)
+        assert not os.path.exists(cuzk.path("x.rec"))
 
 
 def test_bounded(cuzk):

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The daemon's page in a real browser: why was the device idle? By keyboard alone, light and dark."""
+import os
+
+import daemon
+from browser import Browser
+from daemon import harness, Daemon, COMPLETED, FAILED, SOON
+from test_serve_dashboard import latest
+
+
+def work(d):
+    """A gap with a known cause, an error, and a job that is held with another behind it."""
+    assert d.prove(d.null("units=8 prove_us=15000 lane_us=15000", "steady")).status == COMPLETED
+    assert d.prove(d.null("units=1 witness_us=700000", "late-witness")).status == COMPLETED
+    assert d.prove(d.null("units=1 fail=witness", "broken")).status == FAILED
+    held = d.c.start("Prove", submit=d.null("units=5 gate=open@2", "held"))
+    latest(d, "a unit at its gate", lambda j: j["jobs_ended"] == 3 and j["units_done"] == 11
+           and any(w["current_job"] == "held" for w in d.status()["gpu_workers"]))
+    return held
+
+
+def test_why_was_it_idle(cuzk):
+    """The walk of somebody who does not know the page: the list of gaps, the one that was long, its cause in words."""
+    d = Daemon(cuzk, test=True, name="page", config={"gpus.gpu_workers_per_device": 1, "srs.preload": ["null-a"],
+                                                     "pipeline.max_parallel_synthesis": 1})
+    with d, Browser() as b:
+        held = work(d)
+        b.scheme("light")
+        b.open("http://127.0.0.1:%d/" % d.http_port)
+        b.wait("the gaps", "return document.querySelectorAll('#gaps li').length > 2")
+        # by keyboard: the skip link leads to the list
+        b.press("Tab", "Enter")
+        assert b.js("return document.activeElement.id") == "gaps", b.js("return document.activeElement.outerHTML")
+        n = b.js("return document.querySelectorAll('#gaps li').length")
+        for i in range(n + 5):
+            b.press("ArrowDown")
+            text = b.wait("a gap to be chosen", "const li = document.querySelector('#gaps li[aria-selected=true]');"
+                          "return li && document.getElementById('gaps').getAttribute('aria-activedescendant') === li.id && li.innerText")
+            if "witness" in text:
+                break
+        why = b.js("return document.getElementById('why').innerText")
+        assert "a witness was being made" in why and "ran no kernels for" in why, (text, why)
+        assert b.js("return document.getElementById('why').getAttribute('aria-live')") == "polite"
+        # it is the longest of its cause, and stays chosen while time goes on
+        chosen = b.js("return document.querySelector('#gaps li[aria-selected=true]').id")
+        first = b.js("return document.querySelector('#gaps li .when').textContent")
+        b.wait("the next looks", "return document.querySelector('#gaps li:nth-child(2) .when').textContent !== arguments[0]",
+               b.js("return document.querySelector('#gaps li:nth-child(2) .when').textContent"))
+        assert b.js("return document.querySelector('#gaps li[aria-selected=true]').id") == chosen, first
+        assert b.js("return document.querySelector('rect.gap.on').dataset.key") == chosen[len("gap-"):]
+        assert b.js("return document.activeElement.id") == "gaps"
+        # jobs: progress, error, what it is at
+        jobs = b.js("return document.getElementById('jobs').innerText")
+        assert "held" in jobs and "2 of 5" in jobs and "broken" in jobs and "null-work" not in jobs, jobs
+        row = b.js("return [...document.querySelectorAll('#jobs tr')].find(r => r.cells[0].textContent === 'broken').innerText")
+        assert "failed" in row, row
+        devices = b.js("return document.getElementById('devices').innerText")
+        assert "cpu" in devices and "held #" in devices and "%" in devices, devices
+        assert "null-a" in b.js("return document.getElementById('residents').innerText")
+        assert b.js("return document.getElementById('state').textContent") == "ready"
+        b.js("scrollTo(0, 0)")
+        b.screenshot(os.path.join(cuzk.build, "dashboard-light.png"))
+        b.scheme("dark")
+        light = b.js("return getComputedStyle(document.body).backgroundColor")
+        assert light == "rgb(20, 22, 26)", light
+        b.screenshot(os.path.join(cuzk.build, "dashboard-dark.png"))
+        # a click does the same
+        other = b.js("const r = [...document.querySelectorAll('rect.gap')].find(r => !r.classList.contains('on'));"
+                     "r.dispatchEvent(new MouseEvent('click', {bubbles: true})); return r.dataset.key")
+        assert b.js("return document.querySelector('#gaps li[aria-selected=true]').id") == "gap-" + other
+        assert [e for e in b.console() if e["level"] in ("SEVERE", "WARNING")] == []
+        d.open_gate("open")
+        assert held.result().result.status == COMPLETED
+        b.wait("the job's end", "return document.getElementById('jobs').innerText.includes('5 of 5')")
+        # no answer is said, and then it goes on
+        d.process.terminate()
+        d.wait_end()
+        d.process = None
+        b.wait("the loss", "return document.getElementById('state').textContent.includes('does not answer')")
+
+
+if __name__ == "__main__":
+    harness.main(globals())
