@@ -143,7 +143,8 @@ void cuzk_http_answer(cuzk_http_call *call, unsigned status, const char *content
 {
     cuzk_http *http = call->http;
     struct MHD_Response *response =
-        make_response(content_type, body, n_bytes, strcmp(call->route->method, "GET") == 0);
+        make_response(content_type, body, n_bytes,
+                      strcmp(call->route->method, "GET") == 0 && !call->route->is_own);
     pthread_mutex_lock(&http->lock);
     bool resume = false;
     if (!call->is_answered && !call->is_gone) {

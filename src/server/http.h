@@ -26,6 +26,7 @@ typedef struct {
     const char *path; /* "/metrics"; with '*' at its end: all paths that begin so */
     cuzk_http_handler handle;
     void *user;
+    bool is_own; /* a GET whose answer pages of other origins may not read */
 } cuzk_http_route;
 
 typedef struct {

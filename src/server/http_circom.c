@@ -218,6 +218,6 @@ static void list(void *user, cuzk_http_call *call, const cuzk_http_request *requ
 
 void cuzk_http_circom_routes(cuzk_http_route routes[CUZK_HTTP_CIRCOM_ROUTES], cuzk_server *server)
 {
-    routes[0] = (cuzk_http_route){"POST", "/circom/*", prove, server};
-    routes[1] = (cuzk_http_route){"GET", "/circom", list, server};
+    routes[0] = (cuzk_http_route){"POST", "/circom/*", prove, server, false};
+    routes[1] = (cuzk_http_route){"GET", "/circom", list, server, false};
 }

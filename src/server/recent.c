@@ -12,9 +12,19 @@
 typedef struct chunk {
     struct chunk *newer;
     uint64_t since_ns, taken_ns; /* it holds what ended between the two */
-    size_t n_spans, n_bytes;
-    char bytes[];
+    size_t n_spans, n_bytes, n_starts;
+    cuzk_recent_start starts[]; /* the bytes of the pieces are behind them */
 } chunk;
+
+static size_t size_of(const chunk *c)
+{
+    return sizeof *c + c->n_starts * sizeof *c->starts + c->n_bytes;
+}
+
+static char *bytes_of(chunk *c)
+{
+    return (char *)(c->starts + c->n_starts);
+}
 
 struct cuzk_recent {
     uint64_t limit_bytes;
@@ -25,6 +35,8 @@ struct cuzk_recent {
     uint64_t n_lost;                      /* spans that there was no memory for */
     cuzk_timespan told[CUZK_RECENT_OPEN]; /* that were open then */
     size_t n_told;
+    cuzk_timespan *jobs; /* unfinished ones; value: units that no dropped piece began */
+    size_t n_jobs;
     pthread_mutex_t open_lock; /* guards what follows; taken inside lock */
     cuzk_timespan open[CUZK_RECENT_OPEN];
     bool is_open[CUZK_RECENT_OPEN];
@@ -38,8 +50,24 @@ cuzk_recent *cuzk_recent_create(uint64_t limit_bytes)
         pthread_mutex_init(&r->open_lock, NULL);
         r->limit_bytes = limit_bytes;
         r->taken_ns = cuzk_now_ns();
+        r->jobs = malloc(CUZK_RECENT_JOBS * sizeof *r->jobs);
+    }
+    if (r != NULL && r->jobs == NULL) {
+        cuzk_recent_destroy(r);
+        return NULL;
     }
     return r;
+}
+
+/* Under the lock: of an unfinished job, or NULL. */
+static cuzk_timespan *find_job(cuzk_recent *r, uint64_t job)
+{
+    for (size_t i = r->n_jobs; i-- > 0;) { /* most were accepted late */
+        if (r->jobs[i].job == job) {
+            return &r->jobs[i];
+        }
+    }
+    return NULL;
 }
 
 static void drop_oldest(cuzk_recent *r)
@@ -49,7 +77,13 @@ static void drop_oldest(cuzk_recent *r)
     if (r->oldest == NULL) {
         r->newest = NULL;
     }
-    r->n_bytes -= sizeof *c + c->n_bytes;
+    r->n_bytes -= size_of(c);
+    for (size_t i = 0; i < c->n_starts; i++) {
+        cuzk_timespan *accepted = find_job(r, c->starts[i].job);
+        if (accepted != NULL) {
+            accepted->value -= (uint64_t)c->starts[i].units;
+        }
+    }
     free(c);
 }
 
@@ -61,6 +95,7 @@ void cuzk_recent_destroy(cuzk_recent *recent)
     while (recent->oldest != NULL) {
         drop_oldest(recent);
     }
+    free(recent->jobs);
     pthread_mutex_destroy(&recent->open_lock);
     pthread_mutex_destroy(&recent->lock);
     free(recent);
@@ -76,19 +111,25 @@ static void make_room(cuzk_recent *r, uint64_t now_ns, size_t n_bytes)
     }
 }
 
-static void keep(cuzk_recent *r, uint64_t now_ns, const char *pieces, size_t n_bytes,
-                 size_t n_spans)
+static void keep(cuzk_recent *r, uint64_t now_ns, const cuzk_recent_pieces *p)
 {
-    size_t n = sizeof(chunk) + n_bytes;
+    const chunk head = {.since_ns = r->taken_ns,
+                        .taken_ns = now_ns,
+                        .n_spans = p->n_spans,
+                        .n_bytes = p->n_bytes,
+                        .n_starts = p->n_starts};
+    size_t n = size_of(&head);
     make_room(r, now_ns, n);
     chunk *c = n <= r->limit_bytes ? malloc(n) : NULL;
     if (c == NULL) {
-        r->n_lost += n_spans;
+        r->n_lost += p->n_spans;
         return;
     }
-    *c = (chunk){
-        .since_ns = r->taken_ns, .taken_ns = now_ns, .n_spans = n_spans, .n_bytes = n_bytes};
-    memcpy(c->bytes, pieces, n_bytes);
+    *c = head;
+    if (p->n_starts > 0) {
+        memcpy(c->starts, p->starts, p->n_starts * sizeof *c->starts);
+    }
+    memcpy(bytes_of(c), p->bytes, p->n_bytes);
     if (r->newest != NULL) {
         r->newest->newer = c;
     } else {
@@ -112,16 +153,37 @@ static void tell_open(cuzk_recent *r, uint64_t now_ns)
     pthread_mutex_unlock(&r->open_lock);
 }
 
-void cuzk_recent_put(cuzk_recent *recent, const char *pieces, size_t n_bytes, size_t n_spans)
+void cuzk_recent_put(cuzk_recent *recent, const cuzk_recent_pieces *pieces)
 {
     pthread_mutex_lock(&recent->lock);
     uint64_t now_ns = cuzk_now_ns();
     make_room(recent, now_ns, 0);
-    if (n_bytes > 0) {
-        keep(recent, now_ns, pieces, n_bytes, n_spans);
+    if (pieces->n_bytes > 0) {
+        keep(recent, now_ns, pieces);
     }
     tell_open(recent, now_ns);
     recent->taken_ns = now_ns;
+    pthread_mutex_unlock(&recent->lock);
+}
+
+void cuzk_recent_job(cuzk_recent *recent, const cuzk_timespan *accepted)
+{
+    pthread_mutex_lock(&recent->lock);
+    if (recent->n_jobs < CUZK_RECENT_JOBS) {
+        cuzk_timespan *job = &recent->jobs[recent->n_jobs++];
+        *job = *accepted;
+        job->text = 0; /* it may be dropped */
+    }
+    pthread_mutex_unlock(&recent->lock);
+}
+
+void cuzk_recent_job_ended(cuzk_recent *recent, uint64_t job)
+{
+    pthread_mutex_lock(&recent->lock);
+    cuzk_timespan *accepted = find_job(recent, job);
+    if (accepted != NULL) {
+        *accepted = recent->jobs[--recent->n_jobs];
+    }
     pthread_mutex_unlock(&recent->lock);
 }
 
@@ -160,7 +222,7 @@ uint64_t cuzk_recent_copy(cuzk_recent *recent, cuzk_text *text, uint64_t *begin_
     *begin_ns = recent->oldest != NULL && recent->oldest->since_ns > since_ns
                     ? recent->oldest->since_ns
                     : since_ns;
-    for (const chunk *c = recent->oldest; c != NULL; c = c->newer) {
+    for (chunk *c = recent->oldest; c != NULL; c = c->newer) {
         if (c->taken_ns < since_ns) {
             continue;
         }
@@ -169,7 +231,13 @@ uint64_t cuzk_recent_copy(cuzk_recent *recent, cuzk_text *text, uint64_t *begin_
             *begin_ns = c->taken_ns;
             continue;
         }
-        cuzk_text_put_bytes(text, c->bytes, c->n_bytes);
+        cuzk_text_put_bytes(text, bytes_of(c), c->n_bytes);
+    }
+    for (size_t i = 0; i < recent->n_jobs; i++) {
+        /* younger ones are told by the pieces */
+        if (recent->oldest == NULL || recent->jobs[i].end_ns < recent->oldest->since_ns) {
+            cuzk_recording_put_spans(text, &recent->jobs[i], 1);
+        }
     }
     if (recent->n_told > 0) {
         cuzk_recording_put_spans(text, recent->told, recent->n_told);

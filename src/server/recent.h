@@ -9,18 +9,40 @@
 
 enum {
     CUZK_RECENT_SECONDS = 600, /* that are kept at most */
-    CUZK_RECENT_OPEN = 256     /* spans that have begun, of all threads */
+    CUZK_RECENT_OPEN = 256,    /* spans that have begun, of all threads */
+    CUZK_RECENT_JOBS = 4096    /* unfinished jobs */
 };
 
 typedef struct cuzk_recent cuzk_recent;
+
+/* A unit of a job was begun (1), or is to be begun again (-1). */
+typedef struct {
+    uint64_t job;
+    int64_t units;
+} cuzk_recent_start;
 
 /** limit_bytes: of all pieces that are kept. Returned: cuzk_recent_destroy. NULL: no memory. */
 cuzk_recent *cuzk_recent_create(uint64_t limit_bytes);
 void cuzk_recent_destroy(cuzk_recent *recent);
 
-/** Keep pieces (cuzk_recording_put_*: borrowed for the call) that were taken by now, with n_spans
- * in them. What there is no memory for is left out and counted. Thread-safe. */
-void cuzk_recent_put(cuzk_recent *recent, const char *pieces, size_t n_bytes, size_t n_spans);
+/* Pieces (cuzk_recording_put_*) that were taken by now. */
+typedef struct {
+    const char *bytes;
+    size_t n_bytes;
+    size_t n_spans; /* in them */
+    const cuzk_recent_start *starts;
+    size_t n_starts; /* of them */
+} cuzk_recent_pieces;
+
+/** Keep pieces (borrowed for the call). What there is no memory for is left out and counted.
+ *  Thread-safe. */
+void cuzk_recent_put(cuzk_recent *recent, const cuzk_recent_pieces *pieces);
+
+/** A job was accepted (accepted: its span, job.accepted) / has ended. Each copy tells of an
+ *  unfinished job, and how many of its units were left, however long ago it was accepted.
+ *  Thread-safe. */
+void cuzk_recent_job(cuzk_recent *recent, const cuzk_timespan *accepted);
+void cuzk_recent_job_ended(cuzk_recent *recent, uint64_t job);
 
 /** A span has begun: until it ends each copy tells it as one that ends with what the copy tells.
  *  Returns what cuzk_recent_end wants; -1: too many are open, it is not told. Takes a lock for some

@@ -15,16 +15,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PERIOD_MS = 100, THREAD_PIECES_MAX = 1 << 20, KEEP_SPANS = 2048 };
+enum { PERIOD_MS = 100, THREAD_PIECES_MAX = 1 << 20, KEEP_SPANS = 2048, STARTS_MAX = 4096 };
 
 struct cuzk_record {
     char *path, *old_path;
     uint64_t limit_bytes;
     cuzk_logger *log;
     cuzk_record_spans spans;
-    cuzk_text head;               /* pieces that every file begins with: kinds, devices */
-    cuzk_text threads;            /* and those of the threads that were named so far; under lock */
-    cuzk_text pieces;             /* taken, not yet written */
+    cuzk_text head;    /* pieces that every file begins with: kinds, devices */
+    cuzk_text threads; /* and those of the threads that were named so far; under lock */
+    cuzk_text pieces;  /* taken, not yet written */
+    cuzk_recent_start starts[STARTS_MAX]; /* of spans that are not in memory yet */
+    size_t n_starts;
     size_t n_spans, n_kept_bytes; /* not in memory yet; in memory */
     int fd;                       /* -1: the last write failed; tried again with a new file */
     uint64_t n_bytes;             /* of the file */
@@ -102,10 +104,28 @@ static void keep(cuzk_record *r)
 {
     if (r->spans.recent != NULL) {
         size_t from = r->pieces.failed ? r->pieces.size : r->n_kept_bytes;
-        cuzk_recent_put(r->spans.recent, r->pieces.data + from, r->pieces.size - from, r->n_spans);
+        const cuzk_recent_pieces pieces = {.bytes =
+                                               from > 0 ? r->pieces.data + from : r->pieces.data,
+                                           .n_bytes = r->pieces.size - from,
+                                           .n_spans = r->n_spans,
+                                           .starts = r->starts,
+                                           .n_starts = r->n_starts};
+        cuzk_recent_put(r->spans.recent, &pieces);
     }
+    r->n_starts = 0;
     r->n_kept_bytes = r->pieces.size;
     r->n_spans = 0;
+}
+
+/* There are at most KEEP_SPANS before, and a call brings no more. */
+static void note_starts(cuzk_record *r, const cuzk_timespan *spans, size_t n)
+{
+    for (size_t i = 0; i < n && r->n_starts < STARTS_MAX; i++) {
+        if (spans[i].name == CUZK_SPAN_PROVE_START || spans[i].name == CUZK_SPAN_RETRY) {
+            r->starts[r->n_starts++] =
+                (cuzk_recent_start){spans[i].job, spans[i].name == CUZK_SPAN_RETRY ? -1 : 1};
+        }
+    }
 }
 
 static void on_spans(void *user, const cuzk_timespan *spans, size_t n)
@@ -116,6 +136,7 @@ static void on_spans(void *user, const cuzk_timespan *spans, size_t n)
     }
     cuzk_recording_put_spans(&r->pieces, spans, n);
     r->n_spans += n;
+    note_starts(r, spans, n);
     if (r->n_spans >= KEEP_SPANS) {
         keep(r);
     }

@@ -35,13 +35,18 @@ static void put_text(cuzk_timespan span, const char *text)
     cuzk_recorder_put(&span);
 }
 
-static void put_job(const cuzk_event *e)
+static void put_job(const cuzk_record_spans *record, const cuzk_event *e)
 {
     bool has_ended = e->id == CUZK_EVENT_ENDED;
     cuzk_timespan span = span_of(e, has_ended ? CUZK_SPAN_JOB : CUZK_SPAN_JOB_ACCEPTED,
                                  has_ended ? e->since_ns : e->ns);
     span.value = e->n_units;
     put_text(span, e->job_id);
+    if (record->recent != NULL && has_ended) {
+        cuzk_recent_job_ended(record->recent, e->job);
+    } else if (record->recent != NULL) {
+        cuzk_recent_job(record->recent, &span);
+    }
 }
 
 /* What waited for the span that begins now. */
@@ -104,12 +109,12 @@ static void put_end(const cuzk_record_spans *record, const cuzk_event *e, uint64
     }
 }
 
-static void put_instant(const cuzk_event *e)
+static void put_instant(const cuzk_record_spans *record, const cuzk_event *e)
 {
     switch (e->id) {
     case CUZK_EVENT_ACCEPTED:
     case CUZK_EVENT_ENDED:
-        put_job(e);
+        put_job(record, e);
         break;
     case CUZK_EVENT_EVICTED:
         put_text(span_of(e, CUZK_SPAN_EVICTED, e->ns), e->text);
@@ -195,6 +200,6 @@ void cuzk_record_put_event(const cuzk_record_spans *record, const cuzk_event *ev
         put_end(record, event, began_ns[event->id]);
         close_span(record, event);
     } else {
-        put_instant(event);
+        put_instant(record, event);
     }
 }

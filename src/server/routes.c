@@ -121,19 +121,20 @@ size_t cuzk_daemon_routes(cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX], cuzk_s
                           cuzk_live *live)
 {
     const cuzk_http_route own[] = {
-        {"GET", "/status*", get_status, server}, /* the reference answers all that begins so */
-        {"GET", "/metrics", get_metrics, server},
-        {"GET", "/healthz", get_health, server},
-        {"GET", "/readyz", get_readiness, server},
-        {"GET", "/timeline.json", cuzk_live_json, live},
-        {"GET", "/timeline.svg", cuzk_live_picture, live},
-        {"GET", "/recording", cuzk_live_recording, live},
+        {"GET", "/status*", get_status, server,
+         false}, /* the reference answers all that begins so */
+        {"GET", "/metrics", get_metrics, server, false},
+        {"GET", "/healthz", get_health, server, false},
+        {"GET", "/readyz", get_readiness, server, false},
+        {"GET", "/timeline.json", cuzk_live_json, live, true},
+        {"GET", "/timeline.svg", cuzk_live_picture, live, true},
+        {"GET", "/recording", cuzk_live_recording, live, true},
     };
     size_t n = sizeof own / sizeof own[0];
     memcpy(routes, own, sizeof own);
     for (size_t i = 0; i < CUZK_PAGE_FILES; i++) {
         routes[n++] = (cuzk_http_route){"GET", cuzk_page_files[i].path, get_page,
-                                        (void *)(uintptr_t)&cuzk_page_files[i]};
+                                        (void *)(uintptr_t)&cuzk_page_files[i], true};
     }
     if (server->circom != NULL && server->config->http_prove) {
         cuzk_http_circom_routes(routes + n, server);

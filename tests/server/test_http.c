@@ -62,9 +62,9 @@ static cuzk_http_call *take_late(void)
 }
 
 static const cuzk_http_route routes[] = {
-    {"GET", "/a", hello, (void *)"exact"},   {"GET", "/a*", hello, (void *)"prefix"},
-    {"POST", "/echo", echo, NULL},           {"GET", "/late", keep, NULL},
-    {"GET", "/status*", hello, (void *)"s"},
+    {"GET", "/a", hello, (void *)"exact", false},  {"GET", "/a*", hello, (void *)"prefix", false},
+    {"POST", "/echo", echo, NULL, false},          {"GET", "/late", keep, NULL, false},
+    {"GET", "/status*", hello, (void *)"s", true},
 };
 
 static int start(void **state)

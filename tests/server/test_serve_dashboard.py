@@ -81,6 +81,33 @@ def test_what_goes_on(cuzk):
         assert device["units"] == 1 and device["worker_ns"] >= before and device["kernel_ns"] > 0
 
 
+def test_long_job(cuzk):
+    """A job is known, with the units that are left, when all that was recorded at its beginning has been dropped."""
+    d = Daemon(cuzk, test=True, name="long", config={"recording.memory": "256KiB", "journal.path": "none",
+                                                     "logging.level": "warn", "gpus.gpu_workers_per_device": 1,
+                                                     "pipeline.max_parallel_synthesis": 1})
+    with d:
+        call = d.c.start("Prove", submit=d.null("units=10 gate=open@4", "long"))
+        wait_until("4 units", lambda: any(p["partitions_done"] == 4 for p in d.status()["pipelines"]), SOON)
+        begun, n = timeline(d)["end_ns"], 0
+        while timeline(d, 600)["begin_ns"] <= begun:  # the reserved worker takes them
+            calls = [d.c.start("Prove", submit=d.null("units=20 n=%d.%d" % (n, i), "job-%d-%d" % (n, i), priority=4))
+                     for i in range(16)]
+            assert [c.result().result.status for c in calls] == [COMPLETED] * 16
+            n += 1
+            assert n < 1000
+        since = timeline(d)["end_ns"]
+        j = latest(d, "time to pass", lambda j: j["end_ns"] > since + 300 * 10 ** 6)
+        check_sums(j)
+        causes = j["devices"][0]["cause_ns"]
+        assert causes["host-before"] > 0 and causes["no-job"] == 0, causes  # the unit at its gate is begun
+        path = cuzk.write("long.rec", raw(d, "/recording?seconds=600")[1])
+        spans = json.loads(cuzk.ok("timeline", "--chrome", path).out)["traceEvents"]
+        d.open_gate("open")
+        assert call.result().result.status == COMPLETED
+    assert [e["args"] for e in spans if e["name"] == "job.accepted"][0] == {"job": 1, "partitions": 6}
+
+
 def test_page(cuzk):
     """All of it is in the program, small, of files of its own; nothing runs that is written into it."""
     d = Daemon(cuzk, test=True, name="page")
@@ -90,6 +117,8 @@ def test_page(cuzk):
         policy = headers["Content-Security-Policy"]
         assert "default-src 'none'" in policy and "script-src 'self'" in policy and "unsafe" not in policy, policy
         assert headers["X-Content-Type-Options"] == "nosniff"
+        for path in ("/", "/page.js", "/timeline.json", "/timeline.svg", "/recording"):  # not for pages of others
+            assert raw(d, path)[0]["Access-Control-Allow-Origin"] is None, path
         text, size = html.decode(), len(html)
         paths = sorted(set(re.findall(r'(?:src|href)="([^"#]+)"', text)))
         assert paths == ["/icon.svg", "/metrics", "/page.css", "/page.js", "/recording?seconds=60", "/status",
