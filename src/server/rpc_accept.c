@@ -202,6 +202,22 @@ void cuzk_acceptor_stop(cuzk_rpc *rpc)
     }
 }
 
+void cuzk_acceptor_cut(cuzk_rpc *rpc)
+{
+    struct cuzk_acceptor *acceptor = rpc->acceptor;
+    if (acceptor == NULL) {
+        return;
+    }
+    cuzk_acceptor_stop(rpc);
+    for (unsigned i = 0; i < acceptor->n; i++) {
+        struct stat st;
+        connection c = acceptor->connections[i];
+        if (fstat(c.fd, &st) == 0 && st.st_ino == c.inode) {
+            shutdown(c.fd, SHUT_RDWR);
+        }
+    }
+}
+
 void cuzk_acceptor_destroy(cuzk_rpc *rpc)
 {
     struct cuzk_acceptor *acceptor = rpc->acceptor;

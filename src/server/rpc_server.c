@@ -485,6 +485,15 @@ void cuzk_rpc_destroy(cuzk_rpc *rpc)
     }
     cuzk_rpc_helpers_stop(rpc);
     pthread_mutex_lock(&rpc->lock);
+    if (rpc->n_threads > 0) {
+        /* gRPC ends the calls of a connection, and closes it, only once what it writes there is
+         * written: never, where the client does not read */
+        wait_for_none(rpc, &rpc->n_calls, cuzk_now_ns() + second / 2);
+        wait_for_none(rpc, &rpc->n_shutting, cuzk_now_ns() + second / 2);
+        pthread_mutex_unlock(&rpc->lock);
+        cuzk_acceptor_cut(rpc);
+        pthread_mutex_lock(&rpc->lock);
+    }
     while (rpc->n_threads > 0 && (rpc->n_shutting > 0 || rpc->n_calls > 0)) {
         pthread_cond_wait(&rpc->changed, &rpc->lock);
     }

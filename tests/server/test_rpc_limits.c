@@ -600,6 +600,33 @@ static void listen_on_both(cuzk_rpc_options *options, void *user)
     options->max_connections = 6; /* half of them for the socket */
 }
 
+/* Clients that read nothing: gRPC waits for ever to write to them what ends their calls. */
+static void clients_that_do_not_read_do_not_hold_the_end(void **state)
+{
+    (void)state;
+    char folder[64];
+    folder_make(folder);
+    snprintf(socket_address, sizeof socket_address, "unix://%s/s", folder);
+    setting_start(&s, listen_on_both, NULL);
+    for (int i = 0; i < 3; i++) {
+        raw_open(&hostile[i], cuzk_rpc_address(s.rpc, 1));
+        for (uint32_t k = 0; k < 1000; k++) {
+            raw_call(&hostile[i], 2 * k + 1, "/cuzk.v1.ProvingEngine/AwaitProof");
+        }
+    }
+    /* two rounds of them were given up, and the third one's end finds the sockets full */
+    cuzk_rpc_view view;
+    do {
+        sleep_ms(10);
+        cuzk_rpc_look(s.rpc, &view);
+    } while (view.calls_failed < 2 * 64);
+    setting_end(&s); /* waits for all calls */
+    for (int i = 0; i < 3; i++) {
+        raw_close(&hostile[i]);
+    }
+    rmdir(folder);
+}
+
 /* A crowd on TCP does not keep out who comes by the Unix socket. */
 static void places_of_unix_sockets(void **state)
 {
@@ -818,6 +845,7 @@ int main(void)
         TEST(silent_connections_stand_behind),
         TEST(connections),
         TEST(places_of_unix_sockets),
+        TEST(clients_that_do_not_read_do_not_hold_the_end),
         TEST(abuse_of_http2),
         TEST(a_compressed_message_is_refused),
         TEST(draining_lets_calls_finish),
