@@ -74,42 +74,6 @@ static void test_many_jobs(void **state)
     memory_journal_destroy(journal);
 }
 
-/* Where nothing else is to be done nobody is woken for a stage: the thread that ends one goes on.
- */
-static void test_lone_job_keeps_its_thread(void **state)
-{
-    (void)state;
-    engine_test t;
-    test_init(&t);
-    test_start(&t, NULL);
-    test_call warm;
-    test_submit(&t, &warm, "warm", 0, "n=warm"); /* for its circuit a loader is woken */
-    test_expect_completed(&warm, "n=warm", 1);
-    for (int i = 0; i < 20; i++) {
-        char id[32], payload[32];
-        snprintf(id, sizeof id, "lone-%d", i);
-        snprintf(payload, sizeof payload, "n=%d", i);
-        test_call call;
-        test_submit(&t, &call, id, 0, payload);
-        test_expect_completed(&call, payload, 1);
-        const cuzk_event_id stages[] = {CUZK_EVENT_DECODE, CUZK_EVENT_WITNESS,
-                                        CUZK_EVENT_PROVE_START, CUZK_EVENT_PROVE_FINISH,
-                                        CUZK_EVENT_VERIFY};
-        pthread_t thread = pthread_self();
-        for (size_t k = 0; k < sizeof stages / sizeof *stages; k++) {
-            long at = test_find_event(&t, stages[k], CUZK_EVENT_BEGIN, id, -1, 0);
-            assert_true(at >= 0);
-            seen_event seen = test_event(&t, at);
-            if (k > 0 && !pthread_equal(seen.thread, thread)) {
-                fail_msg("job %d: stage %zu ran on another thread than the one before", i, k);
-            }
-            thread = seen.thread;
-        }
-        assert_false(pthread_equal(thread, pthread_self()));
-    }
-    test_clear(&t);
-}
-
 static void test_bad_payload(void **state)
 {
     (void)state;
@@ -129,8 +93,9 @@ static void test_bad_payload(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_job),     cmocka_unit_test(test_one_job_with_journal),
-        cmocka_unit_test(test_many_jobs),   cmocka_unit_test(test_lone_job_keeps_its_thread),
+        cmocka_unit_test(test_one_job),
+        cmocka_unit_test(test_one_job_with_journal),
+        cmocka_unit_test(test_many_jobs),
         cmocka_unit_test(test_bad_payload),
     };
     return cmocka_run_group_tests_name("engine: from submission to answer", tests, NULL, NULL);
