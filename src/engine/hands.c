@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The hands: threads that run whatever the stages have. One that ends an item takes what comes
- * first of what that made possible, and tells what there is to tell, before it sleeps; so a lone
- * job wakes one thread, not one a stage. */
+/* The hands: threads that run whatever the stages have, in the order in which it was given. One
+ * that ends an item takes the next, tells what there is to tell, and only then sleeps; so a lone
+ * job wakes one thread, not one a stage, and what waits for a hand that wakes up is taken by one
+ * that is awake. */
 #define _GNU_SOURCE /* pthread_setname_np */
 #include "engine/inner.h"
 
@@ -9,41 +10,90 @@
 
 enum { LOADERS = 4 };
 
-/* Stand first among the idle hands, and see what there is to do. */
-static void stand_idle(cuzk_engine *engine, cuzk_hand *hand)
+/* Wake hands, until as many are on their way as have to come. */
+static void call(cuzk_engine *engine, unsigned n_needed)
 {
-    hand->next_idle = engine->idle_hands;
-    engine->idle_hands = hand;
-    cuzk_schedule(engine); /* may give this hand its next item */
+    while (engine->n_called < n_needed && engine->idle_hands != NULL) {
+        cuzk_hand *hand = engine->idle_hands;
+        engine->idle_hands = hand->next_idle;
+        hand->is_called = true;
+        engine->n_called++;
+        pthread_cond_signal(&hand->wake);
+    }
+}
+
+void cuzk_hands_give(cuzk_thread *thread)
+{
+    cuzk_engine *engine = thread->engine;
+    thread->next = NULL;
+    *(engine->given != NULL ? &engine->given_last->next : &engine->given) = thread;
+    engine->given_last = thread;
+    engine->n_given++;
+    if (!engine->is_looking) {
+        call(engine, engine->n_given);
+    }
+}
+
+static cuzk_thread *take(cuzk_engine *engine)
+{
+    cuzk_thread *thread = engine->given;
+    if (thread != NULL) {
+        engine->given = thread->next;
+        engine->n_given--;
+    }
+    return thread;
+}
+
+/* See what there is to do; for the first of it nobody is woken, since this hand takes it. */
+static void look(cuzk_engine *engine)
+{
+    engine->is_looking = true;
+    cuzk_schedule(engine);
+    engine->is_looking = false;
+    if (engine->n_given > 0) {
+        call(engine, engine->n_given - 1);
+    }
     if (engine->is_stopping) {
         pthread_cond_broadcast(&engine->quiet);
     }
 }
 
-/* Wait for the next item. What the last one gave to tell is told before. NULL: the engine has
- * ended. */
-static cuzk_thread *next_thread(cuzk_engine *engine, cuzk_hand *hand)
+static void sleep_until_called(cuzk_engine *engine, cuzk_hand *hand)
 {
-    stand_idle(engine, hand);
-    while (hand->thread == NULL && engine->notices.first != NULL && !engine->is_calling) {
-        engine->idle_hands = hand->next_idle; /* it is the first: who gives takes the first */
-        cuzk_clerk_stand_in(engine);
-        stand_idle(engine, hand);
-    }
-    if (hand->thread != NULL && cuzk_clerk_stand_in(engine)) {
-        cuzk_schedule(engine);
-    }
-    while (hand->thread == NULL && !engine->is_ended) {
+    hand->next_idle = engine->idle_hands;
+    engine->idle_hands = hand;
+    while (!hand->is_called && !engine->is_ended) {
         pthread_cond_wait(&hand->wake, &engine->lock);
     }
-    cuzk_thread *thread = hand->thread;
-    hand->thread = NULL;
-    return thread;
+    engine->n_called -= hand->is_called;
+    hand->is_called = false;
+}
+
+/* Wait for the next item. What there is to tell is told before. NULL: the engine has ended. */
+static cuzk_thread *next_thread(cuzk_engine *engine, cuzk_hand *hand)
+{
+    for (;;) {
+        look(engine);
+        bool told = cuzk_clerk_stand_in(engine);
+        if (told) {
+            look(engine); /* it may have given memory back, and the lock was */
+        }
+        cuzk_thread *thread = take(engine);
+        if (thread != NULL) {
+            return thread;
+        }
+        if (!told && engine->is_ended) {
+            return NULL;
+        }
+        if (!told) {
+            sleep_until_called(engine, hand);
+        }
+    }
 }
 
 static void stand_ready(cuzk_thread *thread)
 {
-    thread->next_idle = thread->stage->idle;
+    thread->next = thread->stage->idle;
     thread->stage->idle = thread;
 }
 
@@ -53,7 +103,7 @@ static void *run_hand(void *arg)
     cuzk_engine *engine = hand->engine;
     const char *name = NULL;
     cuzk_engine_lock(engine);
-    /* with each hand a thread comes: there is an idle hand for every idle thread */
+    /* with each hand a thread comes: there is a hand for every item */
     stand_ready(&engine->threads[hand - engine->hands]);
     for (cuzk_thread *thread = next_thread(engine, hand); thread != NULL;
          thread = next_thread(engine, hand)) {

@@ -25,14 +25,16 @@ int64_t cuzk_engine_unix_ms(void);
 /** Text for an error that outlives its cuzk_error; NULL where memory is short. */
 char *cuzk_engine_text(const char *fmt, ...) CUZK_PRINTF(1, 2);
 
-/* ---- hands.c: without the lock --------------------------------------------------------------- */
+/* ---- hands.c --------------------------------------------------------------------------------- */
 
-/** How many threads each stage has, which scheduling asks before any runs. */
+/** A thread of a stage has its item: a hand shall run it. */
+void cuzk_hands_give(cuzk_thread *thread);
+/** Without the lock: how many threads each stage has, which scheduling asks before any runs. */
 void cuzk_hands_size(cuzk_engine *engine);
 /** Start the clerk, and a hand for each thread of a stage. Errors: E_MEMORY; join those that run.
  */
 cuzk_status cuzk_hands_start(cuzk_engine *engine, cuzk_error *err) CUZK_WARN_UNUSED;
-/** Have all of them leave, the clerk after its last notice. */
+/** Without the lock: have all of them leave, the clerk after its last notice. */
 void cuzk_hands_join(cuzk_engine *engine);
 
 /* ---- observe.c: without the lock ------------------------------------------------------------- */
@@ -59,11 +61,10 @@ bool cuzk_may_make_witness(const cuzk_engine *engine, const cuzk_unit *unit);
 /** Whether so many units wait for a finisher that devices stop. */
 bool cuzk_is_finish_full(const cuzk_engine *engine);
 
-/** Whether a stage has an idle thread, and there is a hand for it: the last one may be telling what
- *  happened. */
+/** Whether a stage has an idle thread. */
 static inline bool cuzk_stage_is_idle(const cuzk_stage *stage)
 {
-    return stage->idle != NULL && stage->idle->engine->idle_hands != NULL;
+    return stage->idle != NULL;
 }
 
 /** Give an idle thread of the stage an item; there must be one. */

@@ -9,14 +9,10 @@
 cuzk_thread *cuzk_stage_give(cuzk_stage *stage, void *item)
 {
     cuzk_thread *thread = stage->idle;
-    cuzk_engine *engine = thread->engine;
-    cuzk_hand *hand = engine->idle_hands;
-    stage->idle = thread->next_idle;
+    stage->idle = thread->next;
     stage->n_busy++;
     thread->item = item;
-    engine->idle_hands = hand->next_idle;
-    hand->thread = thread;
-    pthread_cond_signal(&hand->wake); /* nothing, where the caller is that hand */
+    cuzk_hands_give(thread);
     return thread;
 }
 

@@ -243,8 +243,7 @@ struct cuzk_slot {
 /* ---- threads and devices --------------------------------------------------------------------- */
 
 /* A stage has as many threads as the configuration says: that is how many of its items may run at
- * once. What runs them are the engine's hands. Whoever makes work pops an idle thread and an idle
- * hand and gives them an item, so that no wake-up can be lost and none is for nothing. */
+ * once. What runs them are the engine's hands. */
 typedef struct {
     cuzk_thread *idle;
     unsigned n_threads, n_busy;
@@ -264,7 +263,7 @@ struct cuzk_thread {
     cuzk_engine *engine;
     pthread_cond_t lane_wake;
     cuzk_stage *stage;
-    cuzk_thread *next_idle;
+    cuzk_thread *next; /* idle ones of its stage; those that have an item and no hand yet */
     void *item;
     unsigned device, worker; /* of a device's */
     cuzk_unit *unit;         /* a device's: what it proves */
@@ -274,16 +273,14 @@ struct cuzk_thread {
     bool is_loader;   /* puts the unit's resident on the device */
 };
 
-/* A thread of the system. There are as many as the stages have threads, so one is idle whenever a
- * thread is, or tells what happened and will be. It runs what comes first, whatever the stage: a
- * hand that ends an item stands first among the idle ones, and what that item made possible is its
- * next. */
+/* A thread of the system, one for each thread of a stage. It runs what was given first, whatever
+ * the stage. */
 typedef struct cuzk_hand {
     cuzk_engine *engine;
     pthread_t id;
     pthread_cond_t wake;
     struct cuzk_hand *next_idle;
-    cuzk_thread *thread; /* given to it, with an item; NULL: none */
+    bool is_called;
 } cuzk_hand;
 
 typedef struct {
@@ -358,7 +355,10 @@ struct cuzk_engine {
     cuzk_thread *threads;
     cuzk_hand *hands; /* n_threads */
     unsigned n_threads;
-    cuzk_hand *idle_hands;
+    cuzk_hand *idle_hands; /* they sleep, the last one first */
+    cuzk_thread *given, *given_last;
+    unsigned n_given, n_called; /* threads with an item and no hand yet; hands that are waking up */
+    bool is_looking;            /* a hand looks what there is to do, and takes the first */
 
     pthread_t clerk;
     bool has_clerk;
