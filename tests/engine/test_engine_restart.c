@@ -133,6 +133,7 @@ static void test_no_memory_for_a_moment(void **state)
     test_call a, again;
     test_submit(&t, &a, "id", 0, "units=2");
     test_gate_wait(&t, g, 1);
+    test_wait_submitted(&a);
     crash(&t, journal);
     expect_unavailable(&a);
     n_decoded = 0;
