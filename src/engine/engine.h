@@ -291,7 +291,7 @@ typedef struct {
     unsigned kind, priority;
     cuzk_wait_view wait;
     cuzk_job_state state;
-    uint64_t age_ns, started_ns_ago; /* since acceptance; since its first unit began, 0: not yet */
+    uint64_t age_ns, started_ns_ago; /* since submission; since its first unit began, 0: not yet */
     unsigned n_units, n_done, n_waiters;
     cuzk_unit_view *units;
     char *error; /* NULL: none */

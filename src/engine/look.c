@@ -107,7 +107,7 @@ static void put_job(places *at, cuzk_job *job, uint64_t now_ns, bool with_units)
         .kind = job->kind,
         .priority = job->priority,
         .state = job->state,
-        .age_ns = now_ns - (job->accepted_ns < now_ns ? job->accepted_ns : now_ns),
+        .age_ns = now_ns - (job->submitted_ns < now_ns ? job->submitted_ns : now_ns),
         .started_ns_ago = job->started_ns > 0 ? now_ns - job->started_ns : 0,
         .n_units = job->n_units,
         .n_done = job->state == CUZK_JOB_COMPLETED ? job->n_units : job->n_done,

@@ -288,6 +288,35 @@ static void test_intake_memory(void **state)
     assert_int_equal(n, 3);
 }
 
+/* A unit may begin while the journal still writes its job down: it is not older than the job. */
+static void test_age(void **state)
+{
+    (void)state;
+    cuzk_journal *journal = memory_journal_create();
+    engine_test t;
+    test_init(&t);
+    t.options.journal = journal;
+    test_start(&t, NULL);
+    unsigned lane = test_gate(&t, NULL_LANE, "a", -1);
+    test_call a;
+    memory_journal_hold(journal, true);
+    test_submit(&t, &a, "a", 0, "a");
+    test_gate_wait(&t, lane, 1);
+    memory_journal_hold(journal, false);
+    test_wait_submitted(&a);
+    cuzk_engine_view view;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_engine_look(t.engine, &view, false, &err), CUZK_OK);
+    assert_int_equal(view.n_jobs, 1);
+    assert_true(view.jobs[0].started_ns_ago > 0);
+    assert_true(view.jobs[0].age_ns >= view.jobs[0].started_ns_ago);
+    cuzk_engine_view_clear(&view);
+    test_gate_open(&t, lane);
+    test_expect_completed(&a, "a", 1);
+    test_clear(&t);
+    memory_journal_destroy(journal);
+}
+
 /* After a restart: a payload that is still in the journal. */
 static void test_payload(void **state)
 {
@@ -323,7 +352,8 @@ int main(void)
         cmocka_unit_test(test_memory),        cmocka_unit_test(test_residents),
         cmocka_unit_test(test_stages),        cmocka_unit_test(test_later_stages),
         cmocka_unit_test(test_device),        cmocka_unit_test(test_intake),
-        cmocka_unit_test(test_intake_memory), cmocka_unit_test(test_payload),
+        cmocka_unit_test(test_intake_memory), cmocka_unit_test(test_age),
+        cmocka_unit_test(test_payload),
     };
     return cmocka_run_group_tests_name("engine: what jobs wait for", tests, NULL, NULL);
 }
