@@ -3,8 +3,11 @@
  * file: the circuit and the witness of a made-up sector are real, the key's points are made on the
  * device, with known logarithms.
  *
- *   bench_gpu_proof KIND SIZE [--device N] [--runs N] [--queue N] [--piece N]     porep, window,
- * winning or update; 2k … 64g
+ *   bench_gpu_proof KIND SIZE [--device N] [--runs N] [--queue N] [--piece N] [--memory GIB]
+ *                   [--pinned GIB]         porep, window, winning or update; 2k … 64g
+ *
+ * With --memory the key is streamed where it does not fit so much. With it or --pinned the points
+ * lie in the host's memory, and so many GiB of that may be pinned (none unless told).
  *
  * CSV on stdout: kind,size,step,median_ms. First one proof after the other. Steps: total, from the
  * typed witness to the sums on the host's clock; then what the proof's streams did, by device
@@ -16,6 +19,7 @@
 #include "backend/cuda/device_prover.h"
 #include "backend/cuda/point_summer.h"
 #include "base/clock.h"
+#include "base/pages.h"
 #include "bench_gpu.h"
 #include "filecoin/circuit_porep.h"
 #include "filecoin/circuit_post.h"
@@ -165,6 +169,41 @@ static cuzk_status put_points(void *ctx, CUdeviceptr to, cuzk_group_id group, si
     return CUZK_OK;
 }
 
+/* ---- points in the host's memory ------------------------------------------------------------- */
+
+static void *host_points(const point_source *source, cuzk_group_id group, size_t n)
+{
+    size_t each = source->curve->g[group].affine_bytes;
+    char *points = cuzk_pages_alloc(n * each);
+    if (points == NULL) {
+        fprintf(stderr, "%zu points: out of memory\n", n);
+        exit(1);
+    }
+    for (size_t done = 0; done < n; done += PERIOD) {
+        size_t part = n - done < PERIOD ? n - done : PERIOD;
+        if (done == 0) {
+            DRIVER(cuMemcpyDtoH, (points, source->period[group], part * each));
+        } else {
+            memcpy(points + done * each, points, part * each);
+        }
+    }
+    return points;
+}
+
+/* They stay until the process ends. */
+static void put_host_points(cuzk_prover *p, const point_source *source)
+{
+    p->h = host_points(source, CUZK_G1, p->n_h);
+    for (unsigned i = 0; i < p->n_sets; i++) {
+        for (size_t k = 0; k < p->sets[i].n_queries; k++) {
+            cuzk_msm_query *q = &p->sets[i].queries[k];
+            size_t n = p->sets[i].compact ? cuzk_bitmap_count(p->sets[i].support, p->n_vars)
+                                          : p->n_vars - q->first;
+            q->bases = host_points(source, q->group, n);
+        }
+    }
+}
+
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 /* Σ w_v·log(base of v) over a query, as a plain value. */
@@ -232,15 +271,14 @@ static void print_step(const char *name, const char *step, float *ms)
 }
 
 static void prove_once(const cuzk_prove_device *face, const cuzk_prover *p, const cuzk_witness *w,
-                       cuzk_query_set *sets)
+                       cuzk_query_set *sets, cuzk_jac *h)
 {
     cuzk_error err = {0};
     cuzk_device_proof *proof = NULL;
-    cuzk_jac h;
     memcpy(sets, p->sets, sizeof p->sets);
     must(face->begin(face->context, &proof, w, &err), &err);
     must(face->run(face->context, proof, &err), &err);
-    must(face->end(face->context, proof, &h, sets, &err), &err);
+    must(face->end(face->context, proof, h, sets, &err), &err);
 }
 
 /* One proof after the other: medians of each kind. */
@@ -249,10 +287,14 @@ static void run_alone(const char *name, cuzk_device_prover *d, const cuzk_prover
 {
     static float ms[CUZK_TIME_KINDS + 1][RUNS_MAX];
     const cuzk_prove_device *face = cuzk_device_prover_get(d);
+    const cuzk_group *g1 = &p->curve->g[CUZK_G1];
+    cuzk_jac h;
+    cuzk_affine packed;
+    uint8_t encoded[96];
     for (int r = -1; r < n_runs; r++) { /* the first does not count */
         float of_kinds[CUZK_TIME_KINDS];
         uint64_t begin = cuzk_now_ns();
-        prove_once(face, p, w, sets);
+        prove_once(face, p, w, sets, &h);
         uint64_t end = cuzk_now_ns();
         cuzk_device_prover_times(d, of_kinds);
         for (int k = 0; k < CUZK_TIME_KINDS && r >= 0; k++) {
@@ -260,6 +302,10 @@ static void run_alone(const char *name, cuzk_device_prover *d, const cuzk_prover
         }
         ms[CUZK_TIME_KINDS][r < 0 ? 0 : r] = (float)(end - begin) / 1e6f;
     }
+    g1->to_affine(&packed, &h);
+    g1->encode(encoded, &packed, CUZK_POINT_UNCOMPRESSED);
+    printf("# the sum over H begins with %02x%02x%02x%02x, however it is made\n", encoded[0],
+           encoded[1], encoded[2], encoded[3]);
     print_step(name, "total", ms[CUZK_TIME_KINDS]);
     for (int k = 0; k < CUZK_TIME_KINDS; k++) {
         print_step(name, cuzk_time_kind_name((cuzk_time_kind)k), ms[k]);
@@ -307,8 +353,9 @@ static void keep_spans(void *ctx, const cuzk_device_span *spans, size_t n,
 static void *work(void *arg)
 {
     worker *w = arg;
+    cuzk_jac h;
     while (atomic_fetch_sub_explicit(w->left, 1, memory_order_relaxed) > 0) {
-        prove_once(w->face, w->prover, w->witness, w->sets);
+        prove_once(w->face, w->prover, w->witness, w->sets, &h);
     }
     return NULL;
 }
@@ -349,6 +396,14 @@ static void run_queue(const char *name, cuzk_device_prover *d, const cuzk_prover
            list->drift_ppm);
 }
 
+static void print_stream(const cuzk_device_prover *d)
+{
+    cuzk_stream_stats s = cuzk_device_prover_stream(d);
+    printf("# points, %s: %.1f GB in %.2f s, %.1f GB/s; %.2f s waited for; %u passes\n",
+           cuzk_stream_way_name(s.way), (double)s.n_bytes / 1e9, (double)s.busy_ns / 1e9,
+           (double)s.n_bytes / (double)(s.busy_ns + 1), (double)s.waited_ns / 1e9, s.n_passes);
+}
+
 static bool run(const char *name, const cuzk_prover *p, const cuzk_witness *w,
                 cuzk_device_prover_params *params)
 {
@@ -358,8 +413,11 @@ static bool run(const char *name, const cuzk_prover *p, const cuzk_witness *w,
     span_list list = {0};
     params->spans = keep_spans;
     params->spans_ctx = &list;
+    uint64_t begin = cuzk_now_ns();
     must(cuzk_device_prover_create(&d, &device, p, params, &err), &err);
     DRIVER(cuCtxSynchronize, ());
+    printf("# %s, created in %.2f s\n", cuzk_card_mode_name(cuzk_device_prover_plan(d)->mode),
+           (double)(cuzk_now_ns() - begin) / 1e9);
     const cuzk_arena *arena = cuzk_device_prover_memory(d);
     printf("# device memory, MiB:");
     for (int i = 0; i < CUZK_ARENA_PURPOSES; i++) {
@@ -369,6 +427,9 @@ static bool run(const char *name, const cuzk_prover *p, const cuzk_witness *w,
     run_alone(name, d, p, w, sets);
     fflush(stdout);
     run_queue(name, d, p, w, &list, n_queue);
+    if (params->points == NULL) {
+        print_stream(d);
+    }
     fflush(stdout);
     bool right = check_sums(p, sets, w);
     cuzk_device_prover_destroy(d);
@@ -376,9 +437,16 @@ static bool run(const char *name, const cuzk_prover *p, const cuzk_witness *w,
     return right;
 }
 
+static size_t gib(const char *text)
+{
+    return (size_t)(atof(text) * 1073741824);
+}
+
 int main(int argc, char **argv)
 {
     int index = 0, kind = 0;
+    size_t pinned_bytes = 0;
+    bool from_host = false;
     cuzk_device_prover_params params = {.points = put_points};
     for (int i = 1; i < 5 && argc > 2; i++) {
         kind = strcmp(argv[1], kinds[i]) == 0 ? i : kind;
@@ -394,13 +462,19 @@ int main(int argc, char **argv)
             n_queue = atoi(argv[i + 1]);
         } else if (strcmp(argv[i], "--piece") == 0) {
             params.piece = (uint32_t)atoi(argv[i + 1]) / 64 * 64;
+        } else if (strcmp(argv[i], "--memory") == 0) {
+            params.memory_limit = gib(argv[i + 1]);
+            from_host = true;
+        } else if (strcmp(argv[i], "--pinned") == 0) {
+            pinned_bytes = gib(argv[i + 1]);
+            from_host = true;
         } else {
             good = false;
         }
     }
     if (!good || n_runs < 1 || n_runs > RUNS_MAX || n_queue < 1) {
         fprintf(stderr, "usage: bench_gpu_proof porep|update|window|winning SIZE [--device N] "
-                        "[--runs N] [--queue N] [--piece N]\n");
+                        "[--runs N] [--queue N] [--piece N] [--memory GIB] [--pinned GIB]\n");
         return 1;
     }
     cuzk_error err = {0};
@@ -421,12 +495,20 @@ int main(int argc, char **argv)
     params.points_ctx = &source;
     cuzk_prover prover;
     char name[64];
+    cuzk_pinned_pool *pinned = NULL;
     make_prover(&prover, shape);
+    if (from_host) {
+        put_host_points(&prover, &source);
+        params.points = NULL;
+        must(cuzk_pinned_pool_create(&pinned, pinned_bytes, &err), &err);
+        params.pinned = pinned;
+    }
     snprintf(name, sizeof name, "%s,%s", kinds[kind], sector->name);
     printf("# %u constraints, domain 2^%u, %u variables, %u of them field values\n",
            shape->n_constraints, prover.lg_n, w->n_vars, w->n_field);
     printf("kind,size,step,median_ms\n");
     bool right = run(name, &prover, w, &params);
+    cuzk_pinned_pool_destroy(pinned);
     cuzk_point_adder_close(&adder);
     cuzk_witness_destroy(w);
     cuzk_shape_destroy(shape);

@@ -15,7 +15,7 @@ mkdir -p "$out"
 failed=0
 
 tests=(test_device_arithmetic test_device_self_test test_device_transform test_device_sums test_device_rows
-    test_device_proofs)
+    test_device_proofs test_key_stream test_point_decoder)
 
 # run NAME SECONDS COMMAND...: its output in OUT_DIR/NAME.log, a line about it here
 run() {
@@ -38,6 +38,8 @@ step_tests() {
     for t in "${tests[@]}"; do
         run "$t" 150 "$build/tests/cuda/$t"
     done
+    run test_device_lost 60 "$build/tests/cuda/test_device_lost" # loses contexts on purpose
+    cat "$out/test_device_lost.log"
     local circuit=tests/fixtures/circom/bn254/multiplier2
     run devices 60 "$build/cuzk" devices
     cat "$out/devices.log"

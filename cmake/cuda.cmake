@@ -3,9 +3,9 @@
 # CUZK_CUDA_ARCHITECTURES: compute capabilities that get machine code, or "release" for all of them
 # and PTX for later ones. Sets CUZK_HAVE_CUDA.
 #
-#   cuzk_cuda_images(TARGET SOURCE kernels.cu)
+#   cuzk_cuda_images(TARGET SOURCE kernels.cu [CURVES ...])
 #
-# compiles SOURCE once per curve to a fat binary and embeds it in TARGET as the read-only symbol
+# compiles SOURCE once per curve (all of them by default) to a fat binary and embeds it in TARGET as the read-only symbol
 # cuzk_image_<stem>_<curve> (backend/cuda/image.h).
 set(CUZK_CUDA AUTO CACHE STRING "build the CUDA part: AUTO, ON or OFF")
 set(CUZK_CUDA_ARCHITECTURES 90 CACHE STRING "compute capabilities, or release")
@@ -70,10 +70,13 @@ else()
 endif()
 
 function(cuzk_cuda_images TARGET)
-  cmake_parse_arguments(I "" "SOURCE" "" ${ARGN})
+  cmake_parse_arguments(I "" "SOURCE" "CURVES" ${ARGN})
+  if(NOT I_CURVES)
+    set(I_CURVES bn254 bls12_381)
+  endif()
   set(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/${I_SOURCE})
   get_filename_component(STEM ${I_SOURCE} NAME_WE)
-  foreach(CURVE bn254 bls12_381)
+  foreach(CURVE ${I_CURVES})
     set(FATBIN ${CMAKE_CURRENT_BINARY_DIR}/${STEM}_${CURVE}.fatbin)
     set(IS_BN254 0)
     set(IS_BLS12_381 0)

@@ -452,9 +452,9 @@ cuzk_status cuzk_proving_begin(cuzk_proving **out, const cuzk_prover *prover,
     g->pool = pool;
     g->err = err;
     cuzk_status status = check_witness(g);
-    if (status == CUZK_OK && g->params.device != NULL && prover->decode_late) {
+    if (status == CUZK_OK && g->params.device == NULL && prover->device_decodes) {
         status = CUZK_FAIL(err, CUZK_E_ARGUMENT,
-                           "proving with a device: the prover does not keep its points");
+                           "proving without a device: the prover's points are for one");
     }
     if (status == CUZK_OK) {
         g->ws_bytes = g->times.workspace_bytes = workspace_bytes(g);

@@ -333,9 +333,9 @@ static cuzk_status init_params(cuzk_prover *p, const cuzk_params *key, cuzk_pool
     CUZK_TRY(cuzk_params_vk(&p->vk, key, pool, err));
     p->params = *key;
     CUZK_TRY(decode_arrays(p, pool, err));
-    if (p->decode_late) {
+    if (p->decode_late && !p->device_decodes) {
         CUZK_TRY(check_arrays(p, pool, err));
-    } else {
+    } else if (!p->decode_late) {
         memset(&p->params, 0, sizeof p->params); /* the caller may take the bytes away */
     }
     p->h = p->decoded[CUZK_PARAMS_H];
@@ -352,6 +352,7 @@ cuzk_status cuzk_prover_create_params(cuzk_prover **out, const cuzk_params *key,
     cuzk_prover *p = NULL;
     CUZK_TRY(create(&p, key->curve, shape->n_vars, shape->n_inputs, shape, params, err));
     p->decode_late = params != NULL && params->decode_late;
+    p->device_decodes = params != NULL && params->device_decodes;
     cuzk_status status = init_params(p, key, pool, err);
     if (status != CUZK_OK) {
         cuzk_prover_destroy(p);

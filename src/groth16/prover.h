@@ -34,9 +34,13 @@ typedef struct {
 
     /* Of a bellperson key, decode points only to check them; each proof decodes them once more, one
      * query at a time, so that memory holds the largest query and not all of them. For a process
-     * that makes few proofs. cuzk_prover_check_key and proofs with a device refuse such a prover:
-     * E_ARGUMENT. */
+     * that makes few proofs, or makes them with a device, which decodes points itself.
+     * cuzk_prover_check_key refuses such a prover: E_ARGUMENT. */
     bool decode_late;
+
+    /* With decode_late: points are not looked at here, since all proofs are made with a device,
+     * which decodes and checks them for itself. */
+    bool device_decodes;
 
     /* Of a bellperson key in a private mapping of a file, give its pages back as soon as they are
      * decoded: memory never holds both forms. For a process that proves often; the key's bytes are

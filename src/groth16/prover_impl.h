@@ -33,6 +33,7 @@ struct cuzk_prover {
     cuzk_zkey zkey;                            /* of a circom key */
     cuzk_params params;                        /* of a bellperson key */
     bool decode_late;                          /* its points are not kept: decoded is NULL */
+    bool device_decodes;                       /* and not looked at */
     uint8_t *decoded[CUZK_PARAMS_ARRAY_COUNT]; /* points of a bellperson key */
     size_t decoded_bytes[CUZK_PARAMS_ARRAY_COUNT];
 

@@ -16,7 +16,7 @@ typedef struct cuzk_proving cuzk_proving;
  *
  *  prover, witness, pool, and what params points to: borrowed until end. params may be NULL; times
  *  and without_self_check are not read. Returned: cuzk_proving_end. Errors: E_MISMATCH,
- *  E_WITNESS_LENGTH, E_MEMORY, E_ARGUMENT (a device, and a prover that keeps no points). */
+ *  E_WITNESS_LENGTH, E_MEMORY, E_ARGUMENT (no device, and a prover whose points are for one). */
 cuzk_status cuzk_proving_begin(cuzk_proving **out, const cuzk_prover *prover,
                                const cuzk_witness *witness, const cuzk_prove_params *params,
                                cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
@@ -33,8 +33,9 @@ unsigned cuzk_proving_n_sums(const cuzk_proving *proving);
  *  workspace: a few points stay. Errors: E_CANCELLED, E_MEMORY, E_DEVICE. Threads: the pool's. */
 cuzk_status cuzk_proving_sum(cuzk_proving *proving, unsigned i, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Choose r and s, fresh from the system's generator, and put the proof together: microseconds; with
- *  a device milliseconds, since windows are joined here. It is not verified. proof: written on success. Errors: E_CANCELLED, E_INTERNAL (the generator). */
+/** Choose r and s, fresh from the system's generator, and put the proof together: microseconds;
+ * with a device milliseconds, since windows are joined here. It is not verified. proof: written on
+ * success. Errors: E_CANCELLED, E_INTERNAL (the generator). */
 cuzk_status cuzk_proving_assemble(cuzk_proving *proving, cuzk_proof_points *proof,
                                   cuzk_error *err) CUZK_WARN_UNUSED;
 

@@ -69,29 +69,180 @@ static void test_circom(void **state)
     }
 }
 
+/* ---- a key that is streamed ---- */
+
+typedef struct {
+    const cuzk_prover *prover;
+    const cuzk_witness *witness;
+    const cuzk_prove_params *params;
+    const cuzk_proof_points *expected;
+    bool is_right;
+} caller;
+
+static void *prove_again(void *context)
+{
+    caller *c = context;
+    cuzk_error error = {0};
+    cuzk_proof_points found;
+    if (cuzk_prover_prove(c->prover, &found, c->witness, c->params, NULL, &error) == CUZK_OK) {
+        c->is_right = support_same_proof(&found, c->expected);
+    } else {
+        printf("%s\n", error.text);
+    }
+    return NULL;
+}
+
+/* A prover whose memory is short of half of the points. */
+static cuzk_device_prover *streamed_prover(const cuzk_prover *prover, cuzk_pinned_pool *pinned)
+{
+    cuzk_error error = {0};
+    cuzk_device_prover_params params = {.piece = 128, .pinned = pinned};
+    cuzk_device_prover *d = NULL;
+    must(cuzk_device_prover_create(&d, &device, prover, &params, &error), &error);
+    const cuzk_arena *arena = cuzk_device_prover_memory(d);
+    assert_int_equal(cuzk_device_prover_plan(d)->mode, CUZK_CARD_RESIDENT);
+    params.memory_limit = arena->total - arena->bytes[CUZK_ARENA_KEY] / 2;
+    cuzk_device_prover_destroy(d);
+    must(cuzk_device_prover_create(&d, &device, prover, &params, &error), &error);
+    assert_int_equal(cuzk_device_prover_plan(d)->mode, CUZK_CARD_STREAMED);
+    assert_true(cuzk_device_prover_memory(d)->total <= params.memory_limit);
+    return d;
+}
+
+/* The same proofs, from several threads, which may share passes. */
+static void expect_streamed(const cuzk_prover *prover, const cuzk_witness *w,
+                            const cuzk_blinding *blinding, const cuzk_proof_points *expected,
+                            uint64_t pinned_bytes, cuzk_stream_way way)
+{
+    enum { CALLERS = 3 };
+    cuzk_error error = {0};
+    cuzk_pinned_pool *pinned = NULL;
+    must(cuzk_pinned_pool_create(&pinned, pinned_bytes, &error), &error);
+    cuzk_device_prover *d = streamed_prover(prover, pinned);
+    cuzk_prove_params prove = {.test_blinding = blinding, .device = cuzk_device_prover_get(d)};
+    caller callers[CALLERS];
+    pthread_t threads[CALLERS];
+    int n = device_test_is_small() ? 1 : CALLERS;
+    for (int i = 0; i < n; i++) {
+        callers[i] = (caller){prover, w, &prove, expected, false};
+        assert_int_equal(pthread_create(&threads[i], NULL, prove_again, &callers[i]), 0);
+    }
+    for (int i = 0; i < n; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_true(callers[i].is_right);
+    }
+    cuzk_stream_stats stats = cuzk_device_prover_stream(d);
+    assert_int_equal(stats.way, way);
+    assert_true(stats.n_passes >= 1 && stats.n_passes <= (unsigned)n);
+    assert_true(stats.n_bytes > 0);
+    assert_int_equal(cuzk_pinned_pool_use(pinned).used_bytes > 0, way != CUZK_STREAM_PAGEABLE);
+    cuzk_device_prover_destroy(d);
+    assert_int_equal(cuzk_pinned_pool_use(pinned).used_bytes, 0);
+    cuzk_pinned_pool_destroy(pinned);
+}
+
+/* A circom key has points for all variables; its pages are those of one file. */
+static void test_circom_streamed(void **state)
+{
+    (void)state;
+    cuzk_error error = {0};
+    const char *name = "circom/bn254/poseidon2";
+    support_bytes bytes = support_zkey(name, pool);
+    cuzk_zkey key = support_open_zkey(&bytes);
+    cuzk_witness *w = support_witness(name, key.n_public + 1);
+    cuzk_prover *prover = NULL;
+    cuzk_blinding blinding;
+    cuzk_proof_points expected;
+    support_fixed_rs(name, key.curve, &blinding, &expected);
+    must(cuzk_prover_create_zkey(&prover, &key, NULL, NULL, pool, &error), &error);
+    expect_streamed(prover, w, &blinding, &expected, 1000, CUZK_STREAM_PAGEABLE);
+    cuzk_prover_destroy(prover);
+    cuzk_witness_destroy(w);
+    free(bytes.data);
+}
+
 /* A bellperson key of a circom circuit: coefficients of the quotient, compact queries. */
+typedef struct {
+    support_bytes bytes;
+    cuzk_shape *shape;
+    cuzk_witness *w;
+    cuzk_params key;
+    cuzk_blinding blinding;
+    cuzk_proof_points expected;
+} bellperson;
+
+static void setup_bellperson(bellperson *b, const char *name)
+{
+    cuzk_error error = {0};
+    *b = (bellperson){.shape = support_shape(name), .blinding = {.r = {3}, .s = {5}}};
+    b->w = support_witness(name, b->shape->n_inputs);
+    cuzk_trapdoor t = support_trapdoor(name, b->shape->curve);
+    b->bytes = support_generate(b->shape, CUZK_KEY_BELLPERSON, &t, pool);
+    must(cuzk_params_open(&b->key, b->bytes.data, b->bytes.size, &error), &error);
+    support_proof_by_trapdoor(b->shape, b->w, CUZK_KEY_BELLPERSON, &t, &b->blinding, &b->expected);
+}
+
+static void drop_bellperson(bellperson *b)
+{
+    cuzk_witness_destroy(b->w);
+    cuzk_shape_destroy(b->shape);
+    free(b->bytes.data);
+}
+
 static void test_bellperson(void **state)
 {
     (void)state;
     cuzk_error error = {0};
     device_params.piece = device_test_is_small() ? 192 : device_params.piece;
     const char *name = "circom/bls12381/range64";
-    cuzk_shape *shape = support_shape(name);
-    cuzk_witness *w = support_witness(name, shape->n_inputs);
-    cuzk_trapdoor t = support_trapdoor(name, shape->curve);
-    support_bytes bytes = support_generate(shape, CUZK_KEY_BELLPERSON, &t, pool);
-    cuzk_params key;
+    bellperson b;
+    setup_bellperson(&b, name);
     cuzk_prover *prover = NULL;
-    cuzk_blinding blinding = {.r = {3}, .s = {5}};
-    cuzk_proof_points expected;
-    must(cuzk_params_open(&key, bytes.data, bytes.size, &error), &error);
-    must(cuzk_prover_create_params(&prover, &key, shape, NULL, pool, &error), &error);
-    support_proof_by_trapdoor(shape, w, CUZK_KEY_BELLPERSON, &t, &blinding, &expected);
-    expect_proof(prover, w, &blinding, &expected, name);
+    must(cuzk_prover_create_params(&prover, &b.key, b.shape, NULL, pool, &error), &error);
+    expect_proof(prover, b.w, &b.blinding, &b.expected, name);
+    expect_streamed(prover, b.w, &b.blinding, &b.expected, 1 << 30, CUZK_STREAM_PINNED);
     cuzk_prover_destroy(prover);
-    cuzk_witness_destroy(w);
-    cuzk_shape_destroy(shape);
-    free(bytes.data);
+    drop_bellperson(&b);
+}
+
+/* A prover that leaves decoding to the device: the same proofs; a damaged point is found when the
+ * key is copied, or by the pass that brings it. */
+static void test_device_decodes(void **state)
+{
+    (void)state;
+    cuzk_error error = {0};
+    const char *name = "circom/bls12381/range64";
+    cuzk_prover_params late = {.decode_late = true, .device_decodes = true};
+    bellperson b;
+    setup_bellperson(&b, name);
+    cuzk_prover *prover = NULL;
+    must(cuzk_prover_create_params(&prover, &b.key, b.shape, &late, pool, &error), &error);
+    if (!device_test_is_small()) {
+        expect_proof(prover, b.w, &b.blinding, &b.expected, name);
+    }
+    expect_streamed(prover, b.w, &b.blinding, &b.expected, 1000, CUZK_STREAM_PAGEABLE);
+
+    cuzk_proof_points found;
+    cuzk_prove_params params = {.test_blinding = &b.blinding};
+    assert_int_equal(cuzk_prover_prove(prover, &found, b.w, &params, pool, &error),
+                     CUZK_E_ARGUMENT);
+
+    cuzk_device_prover *d = streamed_prover(prover, NULL);
+    params.device = cuzk_device_prover_get(d);
+    uint64_t bad = b.key.arrays[CUZK_PARAMS_L].n - 2; /* in the last piece of its query */
+    b.bytes.data[b.key.arrays[CUZK_PARAMS_L].data - b.bytes.data + 96 * bad + 50] ^= 1;
+    error = (cuzk_error){0};
+    assert_int_equal(cuzk_prover_prove(prover, &found, b.w, &params, pool, &error), CUZK_E_FORMAT);
+    char expected[80];
+    (void)snprintf(expected, sizeof expected, "params, array l: point %u: ", (unsigned)bad);
+    assert_non_null(strstr(error.text, expected));
+    cuzk_device_prover_destroy(d);
+
+    error = (cuzk_error){0};
+    assert_int_equal(cuzk_device_prover_create(&d, &device, prover, NULL, &error), CUZK_E_FORMAT);
+    assert_non_null(strstr(error.text, expected));
+    cuzk_prover_destroy(prover);
+    drop_bellperson(&b);
 }
 
 /* ---- a device at fault ---- */
@@ -167,7 +318,7 @@ static void test_memory(void **state)
     cuzk_device_prover_params params = {.memory_limit = 1000};
     assert_int_equal(cuzk_device_prover_create(&d, &device, prover, &params, &error),
                      CUZK_E_MEMORY);
-    assert_non_null(strstr(error.text, "MiB of device memory (key "));
+    assert_non_null(strstr(error.text, "MiB of its points streamed (key 0.0, "));
     error = (cuzk_error){0};
     must(cuzk_device_prover_create(&d, &device, prover, NULL, &error), &error);
     const cuzk_arena *arena = cuzk_device_prover_memory(d);
@@ -355,9 +506,10 @@ int main(void)
     device_test_open();
     pool = device_test_pool();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_circom),  cmocka_unit_test(test_bellperson),
-        cmocka_unit_test(test_pieces),  cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_workers), cmocka_unit_test(test_dropped),
-        cmocka_unit_test(test_active),  cmocka_unit_test(test_wrong_sums)};
+        cmocka_unit_test(test_circom),          cmocka_unit_test(test_bellperson),
+        cmocka_unit_test(test_circom_streamed), cmocka_unit_test(test_device_decodes),
+        cmocka_unit_test(test_pieces),          cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_workers),         cmocka_unit_test(test_dropped),
+        cmocka_unit_test(test_active),          cmocka_unit_test(test_wrong_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

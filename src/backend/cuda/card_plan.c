@@ -164,6 +164,7 @@ void cuzk_card_place(cuzk_card_places *at, cuzk_arena *arena, const cuzk_card_pl
                      const cuzk_card_need *need)
 {
     place_key(at, arena, plan, need);
+    at->worst = cuzk_arena_plan(arena, CUZK_ARENA_TABLES, 4 * CUZK_CARD_QUERIES_MAX);
     at->factors = cuzk_arena_plan(arena, CUZK_ARENA_TABLES,
                                   cuzk_transformer_bytes(need->lg_n, plan->lg_factors));
     place_stage(at, arena, plan);
@@ -176,9 +177,12 @@ void cuzk_card_place(cuzk_card_places *at, cuzk_arena *arena, const cuzk_card_pl
 static bool fits(cuzk_card_plan *plan, const cuzk_card_need *need, uint64_t memory)
 {
     cuzk_card_places at;
-    const cuzk_group *g1 = &need->curve->g[CUZK_G1];
+    const cuzk_group *g1 = &need->curve->g[CUZK_G1], *g2 = &need->curve->g[CUZK_G2];
+    /* a word of variables, in the larger group, at least */
     plan->stage_bytes =
-        plan->mode == CUZK_CARD_STREAMED ? (uint64_t)plan->piece * g1->affine_bytes : 0;
+        plan->mode == CUZK_CARD_STREAMED
+            ? larger((uint64_t)plan->piece * g1->affine_bytes, 64 * g2->affine_bytes)
+            : 0;
     plan->arena = (cuzk_arena){0};
     (void)cuzk_arena_plan(&plan->arena, CUZK_ARENA_CIRCUIT, need->circuit_bytes);
     cuzk_card_place(&at, &plan->arena, plan, need);

@@ -72,6 +72,7 @@ typedef struct {
 typedef struct {
     size_t queries[CUZK_CARD_QUERIES_MAX]; /* resident */
     size_t stage[2];                       /* streamed */
+    size_t worst; /* a word for each query, of decoding (point_decoder.h) */
     size_t factors;
     struct {
         size_t is_field, bits, rank, field; /* of its witness */

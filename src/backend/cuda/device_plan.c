@@ -71,8 +71,9 @@ static cuzk_status find_limit(uint64_t *limit, const cuzk_device_prover *d, uint
 cuzk_status cuzk_prover_reserve(cuzk_device_prover *d, const cuzk_device_prover_params *params,
                                 cuzk_error *err)
 {
-    cuzk_card_limits limits = {
-        .slots = CUZK_CARD_SLOTS, .piece = params->piece, .is_resident_only = true};
+    cuzk_card_limits limits = {.slots = CUZK_CARD_SLOTS,
+                               .piece = params->piece,
+                               .is_resident_only = params->points != NULL};
     CUZK_TRY(find_limit(&limits.memory, d, params->memory_limit, err));
     plan_supports(d);
     d->need = need_of(d->prover, d->arena.total);

@@ -99,8 +99,8 @@ static cuzk_device_proof *take_proof(cuzk_device_prover *d)
 static void free_proof(cuzk_device_prover *d, cuzk_device_proof *proof)
 {
     pthread_mutex_lock(&d->mutex);
-    proof->is_taken = false;
-    pthread_cond_signal(&d->proof_free);
+    proof->is_taken = proof->is_ready = proof->is_served = false;
+    pthread_cond_broadcast(&d->proof_free);
     pthread_mutex_unlock(&d->mutex);
 }
 
@@ -125,6 +125,9 @@ cuzk_status cuzk_prover_proof_begin(void *context, cuzk_device_proof **out,
         return status;
     }
     proof->uploaded_ns = cuzk_now_ns();
+    pthread_mutex_lock(&d->mutex);
+    proof->is_ready = true;
+    pthread_mutex_unlock(&d->mutex);
     *out = proof;
     return CUZK_OK;
 }
@@ -136,7 +139,8 @@ cuzk_status cuzk_prover_proof_run(void *context, cuzk_device_proof *proof, cuzk_
     pthread_mutex_lock(&d->lane);
     proof->run_ns = cuzk_now_ns();
     d->summer.adder.times = proof->times;
-    cuzk_status status = cuzk_prover_run(d, proof, err);
+    cuzk_status status =
+        d->streamed != NULL ? cuzk_streamed_run(d, proof, err) : cuzk_prover_run(d, proof, err);
     if (status !=
         CUZK_OK) { /* the next proof finds the streams empty; their fault is told already */
         (void)CUZK_CU(d->api, cuCtxSynchronize)();
@@ -181,6 +185,13 @@ cuzk_status cuzk_prover_proof_end(void *context, cuzk_device_proof *proof, cuzk_
 
 void cuzk_prover_proof_drop(void *context, cuzk_device_proof *proof)
 {
+    cuzk_device_prover *d = context;
+    pthread_mutex_lock(&d->mutex);
+    while (proof->is_in_pass) { /* another proof's, which uses the witness: it ends first */
+        pthread_cond_wait(&d->proof_free, &d->mutex);
+    }
+    proof->is_ready = false;
+    pthread_mutex_unlock(&d->mutex);
     cuzk_device_times_drop(proof->times);
-    free_proof(context, proof);
+    free_proof(d, proof);
 }

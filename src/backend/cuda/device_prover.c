@@ -17,11 +17,13 @@ static cuzk_status open_all(cuzk_device_prover *d, const cuzk_device_prover_para
 {
     const cuzk_prover *p = d->prover;
     unsigned generator = p->is_zkey ? 5 : 7; /* of the file formats */
-    CUZK_FAIL_IF(p->decode_late, err, CUZK_E_ARGUMENT,
-                 "moving a key to a device: the prover does not keep its points");
     CUZK_TRY(use_device(d, err));
     CUZK_TRY(cuzk_point_summer_open(&d->summer, d->api, p->curve, err));
     d->has_summer = true;
+    if (p->decode_late) {
+        CUZK_TRY(cuzk_point_decoder_open(&d->decoder, d->api, err));
+        d->has_decoder = true;
+    }
     CUZK_TRY(cuzk_device_rows_open(&d->rows, d->api, p->is_zkey ? NULL : p->shape,
                                    p->is_zkey ? &p->zkey : NULL, p->lg_n, &d->arena, err));
     d->has_rows = true;
@@ -36,7 +38,9 @@ static cuzk_status open_all(cuzk_device_prover *d, const cuzk_device_prover_para
     CUZK_TRY(cuzk_prover_upload_key(d, params, err));
     /* the tables are made on the default stream, which the lane's do not wait for */
     CUZK_CUDA_TRY(d->api, err, cuCtxSynchronize, ());
-    return CUZK_OK;
+    return d->plan.mode == CUZK_CARD_RESIDENT
+               ? CUZK_OK
+               : cuzk_streamed_open(&d->streamed, d, params->pinned, err);
 }
 
 static bool make_locks(cuzk_device_prover *d)
@@ -92,6 +96,16 @@ const cuzk_prove_device *cuzk_device_prover_get(const cuzk_device_prover *prover
     return &prover->face;
 }
 
+const cuzk_card_plan *cuzk_device_prover_plan(const cuzk_device_prover *prover)
+{
+    return &prover->plan;
+}
+
+cuzk_stream_stats cuzk_device_prover_stream(const cuzk_device_prover *prover)
+{
+    return prover->streamed == NULL ? prover->load : cuzk_streamed_stats(prover->streamed);
+}
+
 const cuzk_arena *cuzk_device_prover_memory(const cuzk_device_prover *prover)
 {
     return &prover->arena;
@@ -111,7 +125,11 @@ void cuzk_device_prover_destroy(cuzk_device_prover *d)
         return;
     }
     (void)CUZK_CU(d->api, cuCtxSetCurrent)(d->device->context);
+    cuzk_streamed_close(d->streamed);
     (void)CUZK_CU(d->api, cuCtxSynchronize)();
+    if (d->has_decoder) {
+        cuzk_point_decoder_close(&d->decoder);
+    }
     if (d->has_transformer) {
         cuzk_transformer_close(&d->transformer);
     }

@@ -4,9 +4,11 @@
 #ifndef CUZK_BACKEND_CUDA_DEVICE_PROVER_H
 #define CUZK_BACKEND_CUDA_DEVICE_PROVER_H
 
+#include "backend/cuda/card_plan.h"
 #include "backend/cuda/device.h"
 #include "backend/cuda/device_arena.h"
 #include "backend/cuda/device_times.h"
+#include "backend/cuda/key_stream.h"
 #include "groth16/prove_device.h"
 #include "groth16/prover.h"
 #include "groth16/proving.h"
@@ -20,7 +22,9 @@ typedef struct {
      * a group, packed, to device memory. For measurements with keys that exist nowhere else. */
     cuzk_status (*points)(void *ctx, CUdeviceptr to, cuzk_group_id group, size_t n,
                           cuzk_error *err);
-    void *points_ctx;
+    void *points_ctx;         /* such a key cannot be streamed */
+    cuzk_pinned_pool *pinned; /* for a key's way to the device; NULL: nothing is pinned, which is
+                                 slow; borrowed until destroy */
     /* Gets the spans of every proof, on the host's clock, when it ends; NULL: nobody. One call at a
      * time, from the thread that ends the proof. */
     void (*spans)(void *ctx, const cuzk_device_span *spans, size_t n,
@@ -28,14 +32,15 @@ typedef struct {
     void *spans_ctx;
 } cuzk_device_prover_params;
 
-/** Copy a prover's key and circuit to a device and make what its transforms need.
+/** Copy a prover's circuit to a device and make what its transforms need; copy its key too, or make
+ *  ready to stream it (card_plan.h). The points of a prover that decodes late are decoded on the
+ *  device, and checked: all when a resident key is copied, with each pass of a streamed one.
  *
  *  device, prover, the prover's shape and key: borrowed until destroy; the device's context is made
  *  current in every thread that calls. params: NULL for none. Memory: what
- * cuzk_device_prover_memory tells; where it does not fit, sums are made in smaller pieces, down to
- * 2^16 scalars at a time. Returned: free with cuzk_device_prover_destroy. Errors: E_MEMORY (with
- * the bytes that are needed for what, and those that are there), E_UNSUPPORTED, E_FORMAT (a bad
- * coefficient of the key), E_DEVICE. */
+ *  cuzk_device_prover_memory tells. Returned: free with cuzk_device_prover_destroy. Errors:
+ * E_MEMORY (with the bytes that are needed for what, and those that are there), E_UNSUPPORTED,
+ * E_FORMAT (a bad coefficient or point of the key), E_DEVICE. */
 cuzk_status cuzk_device_prover_create(cuzk_device_prover **out, const cuzk_cuda_device *device,
                                       const cuzk_prover *prover,
                                       const cuzk_device_prover_params *params,
@@ -45,6 +50,12 @@ cuzk_status cuzk_device_prover_create(cuzk_device_prover **out, const cuzk_cuda_
  *  once: their kernels take turns, in the order in which they ask; a witness is copied while
  *  another's kernels run. */
 const cuzk_prove_device *cuzk_device_prover_get(const cuzk_device_prover *prover);
+
+/** How the key and its proofs use the device. */
+const cuzk_card_plan *cuzk_device_prover_plan(const cuzk_device_prover *prover);
+
+/** What was streamed so far, or how a resident key was copied. */
+cuzk_stream_stats cuzk_device_prover_stream(const cuzk_device_prover *prover);
 
 /** The device memory that is reserved, by purpose. */
 const cuzk_arena *cuzk_device_prover_memory(const cuzk_device_prover *prover);

@@ -6,6 +6,8 @@
 #include "backend/cuda/card_plan.h"
 #include "backend/cuda/device_prover.h"
 #include "backend/cuda/device_rows.h"
+#include "backend/cuda/key_stream.h"
+#include "backend/cuda/point_decoder.h"
 #include "backend/cuda/point_summing.h"
 #include "backend/cuda/transformer.h"
 #include "groth16/prover_impl.h"
@@ -32,6 +34,10 @@ typedef struct {
 struct cuzk_device_proof {
     unsigned slot; /* of the places */
     bool is_taken; /* guarded by the prover's mutex */
+    /* With a streamed key, guarded by it too: the witness is there; a pass uses it; its sums are
+     * made, or error says why not. */
+    bool is_ready, is_in_pass, is_served;
+    cuzk_error error;
     CUstream copies;
     cuzk_device_times *times;
     uint64_t uploaded_ns, run_ns; /* when it was, and when the lane was the proof's */
@@ -50,19 +56,22 @@ struct cuzk_device_prover {
     const cuzk_prover *prover;
     cuzk_prove_device face;
     char name[24];
-    bool has_transformer, has_summer, has_rows;
+    bool has_transformer, has_summer, has_rows, has_decoder;
     pthread_mutex_t lane;  /* held by the proof whose kernels are launched; guards what they use:
                               the streams, summer.adder.times, the workspace */
     pthread_mutex_t mutex; /* guards which proofs are taken, and ms */
     pthread_cond_t proof_free; /* with mutex: a proof is not taken any more */
     cuzk_transformer transformer;
     cuzk_point_summer summer;
+    cuzk_point_decoder decoder; /* of a key whose points are encoded */
     cuzk_device_rows rows;
     cuzk_card_need need;
     cuzk_card_plan plan;
     cuzk_arena arena;
     cuzk_card_places at;
     size_t support[CUZK_PROVER_SETS], support_rank[CUZK_PROVER_SETS]; /* places, too */
+    struct cuzk_streamed *streamed; /* NULL: the key is resident */
+    cuzk_stream_stats load;         /* of a resident key */
     /* The lane's: one for all sums, or one for H and each query where these run side by side. */
     CUstream streams[CUZK_CARD_QUERIES_MAX];
     unsigned n_streams;
@@ -95,9 +104,22 @@ cuzk_status cuzk_prover_reserve(cuzk_device_prover *d, const cuzk_device_prover_
 
 /* ---- device_residents.c ---- */
 
-/** Key, supports and rows to their places. Errors: E_MEMORY, E_DEVICE. */
-cuzk_status cuzk_prover_upload_key(const cuzk_device_prover *d,
-                                   const cuzk_device_prover_params *params,
+/** The points of query `query` in host memory: packed, or as the key's file has them where the
+ * prover decodes late. */
+const void *cuzk_prover_points(const cuzk_prover *p, unsigned query);
+
+/** Decode n points of a query, from number `first` on, in place, where they are encoded. Does not
+ *  wait. */
+cuzk_status cuzk_prover_decode_points(const cuzk_device_prover *d, unsigned query, CUdeviceptr at,
+                                      uint64_t first, uint64_t n, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Whether all that were decoded so far are good. Waits. Errors: E_FORMAT with array and point. */
+cuzk_status cuzk_prover_check_decoded(const cuzk_device_prover *d,
+                                      cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Supports and rows to their places, and a resident key. Errors: E_MEMORY, E_DEVICE, E_FORMAT (a
+ *  bad point). */
+cuzk_status cuzk_prover_upload_key(cuzk_device_prover *d, const cuzk_device_prover_params *params,
                                    cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** n_bytes of host memory to a place; waits. */
@@ -139,5 +161,22 @@ cuzk_status cuzk_prover_proof_run(void *context, cuzk_device_proof *proof,
 cuzk_status cuzk_prover_proof_end(void *context, cuzk_device_proof *proof, cuzk_jac *h,
                                   cuzk_query_set *sets, cuzk_error *err) CUZK_WARN_UNUSED;
 void cuzk_prover_proof_drop(void *context, cuzk_device_proof *proof);
+
+/* ---- device_streamed.c ---- */
+
+/** Cut a streamed key into pieces and start its stream. The arena is reserved. Returned:
+ *  cuzk_streamed_close. Errors: E_MEMORY, E_DEVICE. */
+cuzk_status cuzk_streamed_open(struct cuzk_streamed **out, const cuzk_device_prover *d,
+                               cuzk_pinned_pool *pinned, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** NULL is fine. Nothing runs. */
+void cuzk_streamed_close(struct cuzk_streamed *streamed);
+
+cuzk_stream_stats cuzk_streamed_stats(const struct cuzk_streamed *streamed);
+
+/** All kernels of a proof, and of all others whose witness is there, unless another proof's pass
+ * made its sums. The caller holds the lane. Errors: E_DEVICE, E_FORMAT (a bad point). */
+cuzk_status cuzk_streamed_run(cuzk_device_prover *d, cuzk_device_proof *proof,
+                              cuzk_error *err) CUZK_WARN_UNUSED;
 
 #endif

@@ -32,29 +32,144 @@ static cuzk_status upload_support(const cuzk_device_prover *d, unsigned i, cuzk_
                              : cuzk_prover_upload(d, d->support[i], set->support, 8 * words, err);
 }
 
-static cuzk_status put_points(const cuzk_device_prover *d, const cuzk_device_prover_params *params,
-                              unsigned query, const void *from, cuzk_error *err)
+/* ---- points ---- */
+
+const void *cuzk_prover_points(const cuzk_prover *p, unsigned query)
 {
-    cuzk_group_id group = d->need.queries[query].group;
-    size_t n = d->need.queries[query].n, place = d->at.queries[query];
-    if (params->points != NULL) {
-        return params->points(params->points_ctx, cuzk_prover_address(d, place), group, n, err);
+    if (p->decode_late) { /* queries are numbered as the file's arrays */
+        return p->params.arrays[query].data;
     }
-    return cuzk_prover_upload(d, place, from, n * d->prover->curve->g[group].affine_bytes, err);
+    if (query == 0) {
+        return p->h;
+    }
+    for (unsigned i = 0; i < p->n_sets; i++) {
+        if (--query < p->sets[i].n_queries) {
+            return p->sets[i].queries[query].bases;
+        }
+        query -= (unsigned)p->sets[i].n_queries - 1;
+    }
+    return NULL;
 }
 
-cuzk_status cuzk_prover_upload_key(const cuzk_device_prover *d,
-                                   const cuzk_device_prover_params *params, cuzk_error *err)
+cuzk_status cuzk_prover_decode_points(const cuzk_device_prover *d, unsigned query, CUdeviceptr at,
+                                      uint64_t first, uint64_t n, cuzk_error *err)
 {
-    const cuzk_prover *p = d->prover;
-    CUZK_TRY(put_points(d, params, 0, p->h, err));
-    for (unsigned i = 0; i < p->n_sets; i++) {
-        const cuzk_query_set *set = &p->sets[i];
-        for (size_t k = 0; k < set->n_queries; k++) {
-            CUZK_TRY(put_points(d, params, cuzk_prover_query_number(p, i, k), set->queries[k].bases,
-                                err));
+    return d->has_decoder ? cuzk_point_decoder_run(&d->decoder, d->need.queries[query].group, at,
+                                                   (uint32_t)first, (uint32_t)n,
+                                                   cuzk_prover_address(d, d->at.worst) + 4 * query,
+                                                   d->streams[0], err)
+                          : CUZK_OK;
+}
+
+cuzk_status cuzk_prover_check_decoded(const cuzk_device_prover *d, cuzk_error *err)
+{
+    uint32_t worst[CUZK_CARD_QUERIES_MAX] = {0}, first = 0;
+    if (!d->has_decoder) {
+        return CUZK_OK;
+    }
+    CUZK_CUDA_TRY(d->api, err, cuStreamSynchronize, (d->streams[0]));
+    CUZK_CUDA_TRY(d->api, err, cuMemcpyDtoH,
+                  (worst, cuzk_prover_address(d, d->at.worst), sizeof worst));
+    for (unsigned q = 0; q < d->need.n_queries; q++) {
+        CUZK_FAIL_IF(cuzk_point_decoder_bad(worst[q], &first), err, CUZK_E_FORMAT,
+                     "params, array %s: point %u: not an uncompressed point of the curve, or "
+                     "infinity",
+                     cuzk_params_array_name((cuzk_params_array)q), first);
+    }
+    return CUZK_OK;
+}
+
+/* Points that a measurement makes. */
+static cuzk_status make_points(const cuzk_device_prover *d, const cuzk_device_prover_params *params,
+                               cuzk_error *err)
+{
+    for (unsigned q = 0; q < d->need.n_queries; q++) {
+        CUZK_TRY(params->points(params->points_ctx, cuzk_prover_address(d, d->at.queries[q]),
+                                d->need.queries[q].group, d->need.queries[q].n, err));
+    }
+    return CUZK_OK;
+}
+
+/* ---- a resident key ---- */
+
+enum { LOAD_POINTS = 1 << 18 }; /* of a piece: 24 or 48 MiB on bls12_381 */
+
+/* What a piece is, beside where it comes from. */
+typedef struct {
+    unsigned query;
+    uint64_t first, n;
+} loaded_piece;
+
+static size_t cut_key(const cuzk_device_prover *d, cuzk_stream_piece *pieces, loaded_piece *what)
+{
+    size_t n_pieces = 0;
+    for (unsigned q = 0; q < d->need.n_queries; q++) {
+        size_t each = d->prover->curve->g[d->need.queries[q].group].affine_bytes;
+        const char *from = cuzk_prover_points(d->prover, q);
+        uint64_t all = d->need.queries[q].n;
+        for (uint64_t first = 0; first < all; first += LOAD_POINTS, n_pieces++) {
+            uint64_t n = all - first < LOAD_POINTS ? all - first : LOAD_POINTS;
+            what[n_pieces] = (loaded_piece){q, first, n};
+            pieces[n_pieces] =
+                (cuzk_stream_piece){from + first * each, n * each,
+                                    cuzk_prover_address(d, d->at.queries[q]) + first * each};
         }
+    }
+    return n_pieces;
+}
+
+/* Copied piece by piece, and decoded where that is needed. */
+static cuzk_status load_pieces(cuzk_device_prover *d, const cuzk_key_stream_params *params,
+                               const loaded_piece *what, cuzk_error *err)
+{
+    cuzk_key_stream *stream = NULL;
+    CUZK_TRY(cuzk_key_stream_create(&stream, params, err));
+    cuzk_status status = CUZK_OK;
+    for (size_t i = 0; i < params->n_pieces && status == CUZK_OK; i++) {
+        CUdeviceptr at = 0;
+        status = cuzk_key_stream_next(stream, &at, err);
+        if (status == CUZK_OK) {
+            status = cuzk_prover_decode_points(d, what[i].query, at, what[i].first, what[i].n, err);
+        }
+    }
+    d->load = cuzk_key_stream_stats(stream);
+    cuzk_key_stream_destroy(stream);
+    return status != CUZK_OK ? status : cuzk_prover_check_decoded(d, err);
+}
+
+static cuzk_status load_key(cuzk_device_prover *d, cuzk_pinned_pool *pinned, cuzk_error *err)
+{
+    size_t most = 0;
+    for (unsigned q = 0; q < d->need.n_queries; q++) {
+        most += d->need.queries[q].n / LOAD_POINTS + 1;
+    }
+    cuzk_stream_piece *pieces = malloc(most * sizeof *pieces);
+    loaded_piece *what = malloc(most * sizeof *what);
+    cuzk_key_stream_params params = {.device = d->device, .pieces = pieces, .pinned = pinned};
+    cuzk_status status = CUZK_OK;
+    if (pieces == NULL || what == NULL) {
+        status = CUZK_FAIL(err, CUZK_E_MEMORY, "moving a key to a device: out of memory");
+    } else {
+        params.n_pieces = cut_key(d, pieces, what);
+        status = load_pieces(d, &params, what, err);
+    }
+    free(pieces);
+    free(what);
+    return status;
+}
+
+cuzk_status cuzk_prover_upload_key(cuzk_device_prover *d, const cuzk_device_prover_params *params,
+                                   cuzk_error *err)
+{
+    for (unsigned i = 0; i < d->prover->n_sets; i++) {
         CUZK_TRY(upload_support(d, i, err));
     }
-    return cuzk_device_rows_upload(&d->rows, &d->arena, err);
+    CUZK_TRY(cuzk_device_rows_upload(&d->rows, &d->arena, err));
+    CUZK_CUDA_TRY(d->api, err, cuMemsetD8,
+                  (cuzk_prover_address(d, d->at.worst), 0, 4 * CUZK_CARD_QUERIES_MAX));
+    CUZK_CUDA_TRY(d->api, err, cuCtxSynchronize, ()); /* other streams do not wait for it */
+    if (params->points != NULL) {
+        return make_points(d, params, err);
+    }
+    return d->plan.mode == CUZK_CARD_RESIDENT ? load_key(d, params->pinned, err) : CUZK_OK;
 }

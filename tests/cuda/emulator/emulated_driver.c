@@ -4,7 +4,8 @@
  * Linked into tests of kernels, and as a library that stands for libcuda.so.1 before the program
  * (LD_LIBRARY_PATH). CUZK_EMULATED_FAULT makes it fail: "init" (cuInit ends the process), "none"
  * (no device), "memory" (none to be had), "image" (no kernels for the device), "bit" (what the
- * device answers has a wrong bit), "lost@PATH" and "dead@PATH" (below). */
+ * device answers has a wrong bit), "unpinned" (host memory that is there cannot be
+ * pinned), "copy" (asynchronous copies to the device fail), "lost@PATH" and "dead@PATH" (below). */
 #include "backend/cuda/driver.h"
 #include "backend/cuda/image.h"
 #include "simt_launch.h"
@@ -25,6 +26,7 @@
 #define DECLARE(stem) extern const simt_kernel simt_##stem##_bn254[], simt_##stem##_bls12_381[];
 #pragma GCC visibility push(hidden)
 MODULES(DECLARE)
+extern const simt_kernel simt_point_decode_bls12_381[];
 #pragma GCC visibility pop
 
 #define ENTRIES(stem)                                                                              \
@@ -33,7 +35,7 @@ MODULES(DECLARE)
 static const struct {
     const unsigned char *image;
     const simt_kernel *kernels; /* ends with a NULL name */
-} modules[] = {MODULES(ENTRIES)};
+} modules[] = {MODULES(ENTRIES){CUZK_IMAGE(point_decode, bls12_381), simt_point_decode_bls12_381}};
 
 static bool has_fault(const char *fault)
 {
@@ -204,6 +206,18 @@ CUresult cuMemFreeHost(void *p)
     return CUDA_SUCCESS;
 }
 
+CUresult cuMemHostRegister(void *p, size_t n_bytes, unsigned flags)
+{
+    (void)flags;
+    bool is_whole = (uintptr_t)p % 4096 == 0 && n_bytes % 4096 == 0 && n_bytes > 0;
+    return has_fault("unpinned") || !is_whole ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+CUresult cuMemHostUnregister(void *p)
+{
+    return (uintptr_t)p % 4096 == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t n_bytes)
 {
     memcpy((void *)(uintptr_t)to, from, n_bytes);
@@ -213,7 +227,7 @@ CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t n_bytes)
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t n_bytes, CUstream stream)
 {
     (void)stream;
-    return cuMemcpyHtoD(to, from, n_bytes);
+    return has_fault("copy") ? CUDA_ERROR_LAUNCH_TIMEOUT : cuMemcpyHtoD(to, from, n_bytes);
 }
 
 CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t n_bytes)

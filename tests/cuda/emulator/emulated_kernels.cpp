@@ -7,6 +7,9 @@
 #include "backend/cuda/bucket_sort.cu"
 #include "backend/cuda/field_check.cu"
 #include "backend/cuda/point_add.cu"
+#if CUZK_CURVE_IS_BLS12_381
+#include "backend/cuda/point_decode.cu"
+#endif
 #include "backend/cuda/rows.cu"
 #include "backend/cuda/transform.cu"
 
@@ -69,4 +72,9 @@ extern const simt_kernel CURVE_TABLE(rows)[] = {
         SIMT_KERNEL(g##_points_single_gather)
 extern const simt_kernel CURVE_TABLE(bucket_reduce)[] = {
     REDUCE_KERNELS(g1), REDUCE_KERNELS(g2), {}};
+
+#if CUZK_CURVE_IS_BLS12_381
+extern const simt_kernel CURVE_TABLE(point_decode)[] = {
+    SIMT_KERNEL(g1_decode), SIMT_KERNEL(g2_decode), {}};
+#endif
 }
