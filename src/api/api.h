@@ -36,6 +36,8 @@ typedef struct {
     bool is_auto;  /* chosen for it */
 } cuzk_device_choice;
 
+struct cuzk_pinned_pool; /* backend/cuda/pinned_pool.h */
+
 struct cuzk_key {
     cuzk_input input;
     bool is_params;
@@ -45,6 +47,7 @@ struct cuzk_key {
     cuzk_prover *prover;
     struct cuzk_api_device *device; /* of its large sums; NULL: the CPU */
     cuzk_device_choice choice;
+    struct cuzk_pinned_pool *pinned; /* of the device */
     uint32_t n_constraints;
     char *path;      /* for messages; NULL for a key from memory */
     char *r1cs_path; /* of a .zkey: the circuit, for messages; NULL if not given */
@@ -85,10 +88,44 @@ cuzk_status cuzk_api_device_check(const char *name, cuzk_error *err) CUZK_WARN_U
 void cuzk_api_device_stats(cuzk_prove_stats *stats, cuzk_api_device *device);
 
 /** Open a device, test it, and copy the prover's key to it or make ready to stream it. name: one
- * that passed the check; for the CPU *out is NULL. prover: borrowed until close. limit: the most
- * bytes of the device's memory; 0: what is free. Returned: cuzk_api_device_close. */
+ * that passed the check; for the CPU *out is NULL. prover, pinned: borrowed until close. limit: the
+ * most bytes of the device's memory; 0: what is free. pinned: NULL: nothing is pinned. Returned:
+ * cuzk_api_device_close. */
 cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,
-                                 uint64_t limit, cuzk_error *err) CUZK_WARN_UNUSED;
+                                 uint64_t limit, struct cuzk_pinned_pool *pinned,
+                                 cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** A pool of pinned host memory, of at most limit bytes; without CUDA *out is NULL. Returned:
+ *  cuzk_api_pinned_destroy. Errors: E_MEMORY. */
+cuzk_status cuzk_api_pinned_create(struct cuzk_pinned_pool **out, uint64_t limit,
+                                   cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** NULL is fine. Nothing that it gave is left. */
+void cuzk_api_pinned_destroy(struct cuzk_pinned_pool *pool);
+
+/* Bytes of pinned memory. */
+typedef struct {
+    uint64_t limit_bytes, used_bytes, peak_bytes;
+} cuzk_api_pinned_use;
+
+/** NULL: all zero. */
+cuzk_api_pinned_use cuzk_api_pinned_look(struct cuzk_pinned_pool *pool);
+
+enum { CUZK_DEVICE_PURPOSES = 6 };
+
+/** "key", "circuit", "tables", "staging", "witness", "workspace". */
+const char *cuzk_device_purpose_name(unsigned purpose);
+
+/* What a key on a device is about. */
+typedef struct {
+    uint64_t bytes[CUZK_DEVICE_PURPOSES]; /* of the device's memory */
+    bool is_streamed;
+    uint64_t copied_bytes, copied_ns; /* of the key, to the device; resident: once */
+    const char *way;                  /* how: "through pinned buffers"; a literal */
+} cuzk_api_device_facts;
+
+/** NULL: all zero. */
+cuzk_api_device_facts cuzk_api_device_look(const cuzk_api_device *device);
 
 /** Cards that the driver tells of; 0 without a driver, or in a library without CUDA. */
 unsigned cuzk_api_device_count(void);
@@ -101,10 +138,12 @@ bool cuzk_api_device_is_auto(const char *name);
 void cuzk_api_device_choose(cuzk_device_choice *out, const cuzk_ctx *ctx, const char *asked,
                             uint64_t n_constraints, bool proves_once);
 
-/** cuzk_api_device_open with all of its memory; where "auto" chose a card that cannot be used it is
- *  the CPU, with a warning. */
-cuzk_status cuzk_api_device_open_chosen(cuzk_api_device **out, cuzk_device_choice *choice,
-                                        const cuzk_ctx *ctx, const cuzk_prover *prover,
+/** cuzk_api_device_open with all of its memory, and half of this machine's to be pinned; where
+ * "auto" chose a card that cannot be used it is the CPU, with a warning. pinned: returned, *out's;
+ * cuzk_api_pinned_destroy after it. Says to the context's log how the key was brought there. */
+cuzk_status cuzk_api_device_open_chosen(cuzk_api_device **out, struct cuzk_pinned_pool **pinned,
+                                        cuzk_device_choice *choice, const cuzk_ctx *ctx,
+                                        const cuzk_prover *prover,
                                         cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Begin a device anew after E_DEVICE_LOST: all that this process has on it is gone, and nobody may

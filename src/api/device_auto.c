@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Constraints from which on a card is faster, on one H200 beside 16 processors with IFMA
  * (bench/results/gpu_small_circuits_*.csv): a card takes a few milliseconds whatever the circuit;
@@ -56,12 +57,43 @@ void cuzk_api_device_choose(cuzk_device_choice *out, const cuzk_ctx *ctx, const 
                  from);
 }
 
-cuzk_status cuzk_api_device_open_chosen(cuzk_api_device **out, cuzk_device_choice *choice,
-                                        const cuzk_ctx *ctx, const cuzk_prover *prover,
-                                        cuzk_error *err)
+/* Half of the machine's memory may be pinned: by one key, whose pages are there anyway. */
+static uint64_t pinned_limit(void)
 {
-    cuzk_status status = cuzk_api_device_open(out, choice->name, prover, 0, err);
-    if (status != CUZK_OK && choice->is_auto) {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (uint64_t)pages / 2 * (uint64_t)page : 0;
+}
+
+static cuzk_status open_card(cuzk_api_device **out, struct cuzk_pinned_pool **pinned,
+                             const char *name, const cuzk_prover *prover, cuzk_error *err)
+{
+    if (strcmp(name, "cpu") != 0) {
+        CUZK_TRY(cuzk_api_pinned_create(pinned, pinned_limit(), err));
+    }
+    return cuzk_api_device_open(out, name, prover, 0, *pinned, err);
+}
+
+static void log_facts(const cuzk_ctx *ctx, const char *name, const cuzk_api_device *device)
+{
+    cuzk_api_device_facts f = cuzk_api_device_look(device);
+    if (f.is_streamed) {
+        cuzk_api_log(ctx, CUZK_LOG_INFO, "%s: the key does not fit and is streamed, %s", name,
+                     f.way);
+    } else if (f.copied_ns > 0) {
+        cuzk_api_log(ctx, CUZK_LOG_INFO, "%s: %.1f MiB of points copied in %.2f s, %.1f GB/s, %s",
+                     name, (double)f.copied_bytes / 1048576, (double)f.copied_ns / 1e9,
+                     (double)f.copied_bytes / (double)f.copied_ns, f.way);
+    }
+}
+
+cuzk_status cuzk_api_device_open_chosen(cuzk_api_device **out, struct cuzk_pinned_pool **pinned,
+                                        cuzk_device_choice *choice, const cuzk_ctx *ctx,
+                                        const cuzk_prover *prover, cuzk_error *err)
+{
+    cuzk_status status = open_card(out, pinned, choice->name, prover, err);
+    if (status == CUZK_OK) {
+        log_facts(ctx, choice->name, *out);
+    } else if (choice->is_auto) {
         cuzk_api_log(ctx, CUZK_LOG_WARN, "device auto: cpu instead of %s: %s", choice->name,
                      err != NULL ? err->text : "it cannot be used");
         cuzk_error_clear(err);

@@ -2,6 +2,7 @@
 /* The list of devices, and the one that a key is on. */
 #include "api/api.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,9 +93,9 @@ struct cuzk_api_device {
 };
 
 cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,
-                                 uint64_t limit, cuzk_error *err)
+                                 uint64_t limit, struct cuzk_pinned_pool *pinned, cuzk_error *err)
 {
-    const cuzk_device_prover_params params = {.memory_limit = limit};
+    const cuzk_device_prover_params params = {.memory_limit = limit, .pinned = pinned};
     int number = cuda_number(name);
     *out = NULL;
     if (number < 0) {
@@ -131,6 +132,46 @@ cuzk_status cuzk_api_device_renew(const char *name, cuzk_error *err)
     cuzk_status status = cuzk_cuda_self_test(&d, err);
     cuzk_cuda_device_close(&d);
     return status;
+}
+
+cuzk_status cuzk_api_pinned_create(struct cuzk_pinned_pool **out, uint64_t limit, cuzk_error *err)
+{
+    return cuzk_pinned_pool_create(out, limit, err);
+}
+
+void cuzk_api_pinned_destroy(struct cuzk_pinned_pool *pool)
+{
+    cuzk_pinned_pool_destroy(pool);
+}
+
+cuzk_api_pinned_use cuzk_api_pinned_look(struct cuzk_pinned_pool *pool)
+{
+    cuzk_pinned_use use = pool == NULL ? (cuzk_pinned_use){0} : cuzk_pinned_pool_use(pool);
+    return (cuzk_api_pinned_use){use.limit_bytes, use.used_bytes, use.peak_bytes};
+}
+
+const char *cuzk_device_purpose_name(unsigned purpose)
+{
+    static_assert((int)CUZK_DEVICE_PURPOSES == (int)CUZK_ARENA_PURPOSES, "the same purposes");
+    return cuzk_arena_purpose_name((cuzk_arena_purpose)purpose);
+}
+
+cuzk_api_device_facts cuzk_api_device_look(const cuzk_api_device *device)
+{
+    cuzk_api_device_facts facts = {.way = ""};
+    if (device == NULL) {
+        return facts;
+    }
+    const cuzk_arena *arena = cuzk_device_prover_memory(device->prover);
+    cuzk_stream_stats stream = cuzk_device_prover_stream(device->prover);
+    for (int i = 0; i < CUZK_DEVICE_PURPOSES; i++) {
+        facts.bytes[i] = arena->bytes[i];
+    }
+    facts.is_streamed = cuzk_device_prover_plan(device->prover)->mode == CUZK_CARD_STREAMED;
+    facts.copied_bytes = stream.n_bytes;
+    facts.copied_ns = stream.busy_ns;
+    facts.way = cuzk_stream_way_name(stream.way);
+    return facts;
 }
 
 const struct cuzk_prove_device *cuzk_api_device_get(const cuzk_api_device *device)
@@ -175,10 +216,11 @@ void cuzk_api_device_stats(cuzk_prove_stats *stats, cuzk_api_device *device)
 }
 
 cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,
-                                 uint64_t limit, cuzk_error *err)
+                                 uint64_t limit, struct cuzk_pinned_pool *pinned, cuzk_error *err)
 {
     (void)prover;
     (void)limit;
+    (void)pinned;
     *out = NULL;
     return cuzk_api_device_check(name, err);
 }
@@ -186,6 +228,37 @@ cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const 
 cuzk_status cuzk_api_device_renew(const char *name, cuzk_error *err)
 {
     return CUZK_FAIL(err, CUZK_E_DEVICE, "\"%s\" is no card", name);
+}
+
+cuzk_status cuzk_api_pinned_create(struct cuzk_pinned_pool **out, uint64_t limit, cuzk_error *err)
+{
+    (void)limit;
+    (void)err;
+    *out = NULL;
+    return CUZK_OK;
+}
+
+void cuzk_api_pinned_destroy(struct cuzk_pinned_pool *pool)
+{
+    (void)pool;
+}
+
+cuzk_api_pinned_use cuzk_api_pinned_look(struct cuzk_pinned_pool *pool)
+{
+    (void)pool;
+    return (cuzk_api_pinned_use){0};
+}
+
+const char *cuzk_device_purpose_name(unsigned purpose)
+{
+    (void)purpose;
+    return "";
+}
+
+cuzk_api_device_facts cuzk_api_device_look(const cuzk_api_device *device)
+{
+    (void)device;
+    return (cuzk_api_device_facts){.way = ""};
 }
 
 const struct cuzk_prove_device *cuzk_api_device_get(const cuzk_api_device *device)

@@ -53,6 +53,7 @@ struct cuzk_filecoin_key {
     cuzk_prover *prover;
     struct cuzk_api_device *device; /* of its large sums; NULL: the CPU */
     cuzk_device_choice choice;
+    struct cuzk_pinned_pool *pinned; /* of the device */
     bool is_published;
 };
 
@@ -127,8 +128,9 @@ cuzk_status cuzk_filecoin_param_find(char **out, const char *folder,
 typedef struct {
     const char *circuits_folder;
     bool allow_test_key;
-    bool proves_once;  /* drop_pages */
-    bool proves_often; /* all points are decoded and the file let go: it may change afterwards */
+    bool proves_once;    /* drop_pages */
+    bool proves_often;   /* all points are decoded and the file let go: it may change afterwards */
+    bool device_decodes; /* … not; proofs are made with devices, which decode the file's points */
     const char *device;
     cuzk_reporter reporter;
 } cuzk_filecoin_key_params;

@@ -209,13 +209,16 @@ static cuzk_status open_prover(const cuzk_ctx *ctx, cuzk_filecoin_key *key, cons
     cuzk_api_device_choose(&key->choice, ctx, o->device, key->shape->n_constraints, o->proves_once);
     bool is_cpu = strcmp(key->choice.name, "cpu") == 0;
     cuzk_prover_params params = {.drop_mapped_pages = o->proves_once,
-                                 .decode_late = o->proves_once && is_cpu,
+                                 .decode_late = o->proves_once || o->device_decodes || !is_cpu,
+                                 .device_decodes =
+                                     o->device_decodes || (!is_cpu && !key->choice.is_auto),
                                  .drop_decoded_pages = o->proves_often};
     CUZK_TRY(cuzk_prover_create_params(&key->prover, file, key->shape, &params, ctx->pool, err));
-    if (o->proves_often) {
+    if (o->proves_often && !params.decode_late) {
         cuzk_input_close(&key->input);
     }
-    return cuzk_api_device_open_chosen(&key->device, &key->choice, ctx, key->prover, err);
+    return cuzk_api_device_open_chosen(&key->device, &key->pinned, &key->choice, ctx, key->prover,
+                                       err);
 }
 
 cuzk_status cuzk_filecoin_key_make(const cuzk_ctx *ctx, cuzk_filecoin_key **out, const char *path,
@@ -283,6 +286,7 @@ void cuzk_filecoin_key_close(cuzk_filecoin_key *key)
 {
     if (key != NULL) {
         cuzk_api_device_close(key->device);
+        cuzk_api_pinned_destroy(key->pinned);
         cuzk_prover_destroy(key->prover);
         cuzk_shape_destroy(key->shape);
         cuzk_input_close(&key->input);

@@ -61,7 +61,8 @@ static cuzk_status open_params(const cuzk_ctx *ctx, cuzk_key *key, const cuzk_ke
     bool is_cpu = strcmp(key->choice.name, "cpu") == 0;
     cuzk_prover_params params = {.drop_mapped_pages =
                                      options->drop_pages && key->input.file.data != NULL,
-                                 .decode_late = options->drop_pages && is_cpu};
+                                 .decode_late = options->drop_pages || !is_cpu,
+                                 .device_decodes = !is_cpu && !key->choice.is_auto};
     return cuzk_prover_create_params(&key->prover, &key->params, key->shape, &params, ctx->pool,
                                      err);
 }
@@ -94,7 +95,8 @@ static cuzk_status open_key(const cuzk_ctx *ctx, cuzk_key **key, cuzk_input *inp
         status = open_zkey(ctx, made, options, err);
     }
     if (status == CUZK_OK) {
-        status = cuzk_api_device_open_chosen(&made->device, &made->choice, ctx, made->prover, err);
+        status = cuzk_api_device_open_chosen(&made->device, &made->pinned, &made->choice, ctx,
+                                             made->prover, err);
     }
     if (status != CUZK_OK) {
         cuzk_key_close(made);
@@ -140,6 +142,7 @@ void cuzk_key_close(cuzk_key *key)
 {
     if (key != NULL) {
         cuzk_api_device_close(key->device);
+        cuzk_api_pinned_destroy(key->pinned);
         cuzk_prover_destroy(key->prover);
         cuzk_shape_destroy(key->shape);
         cuzk_input_close(&key->input);

@@ -97,6 +97,9 @@
     X(memory, eviction_min_idle, DURATION, 0, 7 * CUZK_DAY, "\"5m\"", NULL, RESTART,               \
       "Parameters are not evicted before nobody used them for so long, unless by a call, for\n" \
       "what is critical, or when nothing is proved or loaded and what waits needs their memory.")          \
+    X(memory, pinned_budget, SIZE, CUZK_MIB, 64 * CUZK_TIB, "\"auto\"", "auto", RESTART,             \
+      "Host memory that may be pinned for devices: buffers on the way to a card, and keys that are\n" \
+      "streamed through one because they do not fit. auto: half of the budget.")                     \
     X(memory, intake, SIZE, CUZK_MIB, CUZK_TIB, "\"auto\"", "auto", RESTART,                       \
       "The part of the budget that requests and decoded inputs may take. auto: an eighth, but at\n"  \
       "least 2GiB, or half of a budget that is too small for that.")                                \
@@ -157,7 +160,6 @@
 
 /* Keys of the reference daemon without effect here. X(key, what stands in its place) */
 #define CUZK_CONFIG_DEAD_KEYS(X)                                                                   \
-    X("memory.pinned_budget", "memory.total_budget covers everything")                             \
     X("memory.working_memory_budget", "memory.total_budget covers everything")                     \
     X("scheduler.max_batch_size", "partitions of all jobs share the devices without batches")      \
     X("scheduler.max_batch_wait_ms", "partitions of all jobs share the devices without batches")   \

@@ -8,6 +8,7 @@
 #include "server/address.h"
 #include "server/config_try.h"
 #include "server/program.h"
+#include "work/device_ledger.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,6 +27,20 @@ static void on_library_line(void *user, cuzk_log_level level, const char *text)
     CUZK_LOG(d->log, level, "note", CUZK_LOG_S("text", text));
 }
 
+/* What may be pinned: what is configured, or half of what the process may have. */
+static cuzk_status open_ledger(cuzk_daemon *d, cuzk_error *err)
+{
+    uint64_t limit = d->config->memory_pinned_budget;
+    if (limit == 0) {
+        char limited_by[256];
+        CUZK_TRY(cuzk_config_try_memory(&limit, limited_by, d->config, err));
+        limit /= 2;
+    }
+    CUZK_TRY(cuzk_device_ledger_create(&d->server.ledger, limit, err));
+    d->devices.ledger = d->server.ledger;
+    return CUZK_OK;
+}
+
 static cuzk_status open_devices(cuzk_daemon *d, cuzk_error *err)
 {
     const cuzk_config_list *list = &d->config->gpus_devices;
@@ -41,8 +56,13 @@ static cuzk_status open_devices(cuzk_daemon *d, cuzk_error *err)
     cuzk_status status = cuzk_work_devices_init(&d->devices, ids, (unsigned)list->n, err);
     if (status != CUZK_OK) {
         cuzk_error_prefix(err, "gpus.devices");
+        return status;
     }
-    return status;
+    bool has_cards = false;
+    for (unsigned i = 0; i < d->devices.n; i++) {
+        has_cards = has_cards || d->devices.devices[i].memory_bytes > 0;
+    }
+    return has_cards ? open_ledger(d, err) : CUZK_OK;
 }
 
 static const char *or_null(const char *text)
@@ -366,6 +386,7 @@ void cuzk_daemon_close(cuzk_daemon *d)
     cuzk_metrics_destroy(d->metrics);
     cuzk_circom_work_destroy(d->circom);
     cuzk_filecoin_work_destroy(d->filecoin);
+    cuzk_device_ledger_destroy(d->server.ledger);
     if (d->ctx != NULL) {
         cuzk_ctx_destroy(d->ctx);
     }

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "engine/engine.h"
+#include "server/memory_view.h"
 
 typedef struct cuzk_metrics cuzk_metrics;
 
@@ -23,6 +24,7 @@ typedef struct {
     const char *version;
     bool is_ready, is_draining;
     uint64_t journal_bytes;
+    const cuzk_memory_view *memory; /* NULL: no device has memory of its own */
     /* of the gRPC server; has_rpc false: none */
     bool has_rpc;
     unsigned rpc_calls, rpc_connections, rpc_receiving, rpc_waiting;

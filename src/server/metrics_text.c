@@ -346,6 +346,26 @@ static void put_process(cuzk_text *out, const char *version)
     labelled(out, "cuzk_build_info", "version", version, 1);
 }
 
+static void put_device_memory(cuzk_text *out, const cuzk_engine_view *v, const cuzk_memory_view *m)
+{
+    family(out, "cuzk_device_arena_bytes", "gauge",
+           "Of a card's memory, by purpose: key, circuit, tables of transforms, staging (pieces of "
+           "a streamed key), witness, workspace.");
+    for (unsigned d = 0; d < v->n_devices; d++) {
+        for (int i = 0; i < CUZK_MEMORY_PURPOSES; i++) {
+            cuzk_text_put(out, "cuzk_device_arena_bytes{device=\"");
+            put_label(out, v->devices[d].id);
+            cuzk_text_printf(out, "\",purpose=\"%s\"} %" PRIu64 "\n", m->purposes[i],
+                             m->bytes[d][i]);
+        }
+    }
+    single(out, "cuzk_pinned_limit_bytes", "gauge", "Host memory that may be pinned.",
+           m->pinned_limit_bytes);
+    single(out, "cuzk_pinned_bytes", "gauge", "Host memory that is pinned.", m->pinned_used_bytes);
+    single(out, "cuzk_pinned_peak_bytes", "gauge", "The most of that so far.",
+           m->pinned_peak_bytes);
+}
+
 void cuzk_metrics_text(cuzk_text *out, const cuzk_metrics *metrics, const cuzk_engine_view *view,
                        const cuzk_metrics_more *more)
 {
@@ -354,6 +374,9 @@ void cuzk_metrics_text(cuzk_text *out, const cuzk_metrics *metrics, const cuzk_e
     put_histograms(out, metrics);
     put_memory(out, metrics, view);
     put_devices(out, metrics, view);
+    if (more->memory != NULL) {
+        put_device_memory(out, view, more->memory);
+    }
     put_service(out, metrics, view, more);
     put_process(out, more->version);
 }

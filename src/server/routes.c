@@ -4,14 +4,38 @@
 #include "server/http_circom.h"
 #include "server/page.h"
 #include "server/status_json.h"
+#include "work/device_ledger.h"
 
+#include <assert.h>
 #include <string.h>
+
+/* Of the cards; NULL: there is none. */
+static const cuzk_memory_view *look_at_memory(cuzk_memory_view *view, const cuzk_server *server)
+{
+    if (server->ledger == NULL) {
+        return NULL;
+    }
+    cuzk_api_pinned_use pinned = cuzk_api_pinned_look(cuzk_device_ledger_pinned(server->ledger));
+    static_assert((int)CUZK_MEMORY_PURPOSES == (int)CUZK_DEVICE_PURPOSES, "the same purposes");
+    *view = (cuzk_memory_view){.pinned_limit_bytes = pinned.limit_bytes,
+                               .pinned_used_bytes = pinned.used_bytes,
+                               .pinned_peak_bytes = pinned.peak_bytes};
+    for (unsigned i = 0; i < CUZK_MEMORY_PURPOSES; i++) {
+        view->purposes[i] = cuzk_device_purpose_name(i);
+    }
+    for (unsigned d = 0; d < CUZK_ENGINE_DEVICES_MAX; d++) {
+        cuzk_device_ledger_look(server->ledger, d, view->bytes[d]);
+    }
+    return view;
+}
 
 cuzk_status cuzk_server_metrics_text(cuzk_server *server, cuzk_text *out, cuzk_error *err)
 {
     cuzk_engine_view view;
     CUZK_TRY(cuzk_engine_look(server->engine, &view, false, err));
+    cuzk_memory_view memory;
     cuzk_metrics_more more = {
+        .memory = look_at_memory(&memory, server),
         .version = cuzk_version(),
         .is_ready = cuzk_server_is_ready(server),
         .is_draining = atomic_load_explicit(&server->is_draining, memory_order_acquire),
@@ -43,7 +67,9 @@ cuzk_status cuzk_server_status_json(cuzk_server *server, cuzk_text *out, cuzk_er
 {
     cuzk_engine_view view;
     CUZK_TRY(cuzk_engine_look(server->engine, &view, true, err));
+    cuzk_memory_view memory;
     cuzk_status_more more = {
+        .memory = look_at_memory(&memory, server),
         .max_witnesses = server->max_witnesses,
         .workers_per_device = (unsigned)server->config->gpus_gpu_workers_per_device,
         .is_ready = cuzk_server_is_ready(server),

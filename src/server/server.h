@@ -32,12 +32,13 @@ typedef struct cuzk_server {
     const cuzk_config *config; /* as at the start: live keys are told to whom they concern */
     cuzk_logger *log;
     cuzk_metrics *metrics;
-    const cuzk_engine_kind *kinds;   /* CUZK_KINDS_MAX; a NULL name: no such kind */
-    struct cuzk_circom_work *circom; /* registered circuits; NULL: none */
-    cuzk_journal *journal;           /* NULL: none */
-    unsigned max_witnesses;          /* that are made at once */
-    _Atomic(struct cuzk_rpc *) rpc;  /* once it serves; for metrics */
-    const int *listen_fds;           /* sockets from systemd, in place of daemon.listen */
+    const cuzk_engine_kind *kinds;     /* CUZK_KINDS_MAX; a NULL name: no such kind */
+    struct cuzk_circom_work *circom;   /* registered circuits; NULL: none */
+    struct cuzk_device_ledger *ledger; /* of cards; NULL: there is none */
+    cuzk_journal *journal;             /* NULL: none */
+    unsigned max_witnesses;            /* that are made at once */
+    _Atomic(struct cuzk_rpc *) rpc;    /* once it serves; for metrics */
+    const int *listen_fds;             /* sockets from systemd, in place of daemon.listen */
     unsigned n_listen_fds;
     bool owns_listen_fds;    /* from this daemon before it was restarted: their files are its own */
     atomic_bool is_ready;    /* preloads are done and no drain has begun */

@@ -220,7 +220,26 @@ static void put_counters(cuzk_text *out, const cuzk_engine_view *v, const cuzk_e
     cuzk_text_put(out, "]");
 }
 
-static void put_devices(cuzk_text *out, const cuzk_engine_view *v)
+/* By purpose. */
+static void put_device_memory(cuzk_text *out, const cuzk_memory_view *m, unsigned device)
+{
+    cuzk_text_put(out, ",\"memory\":{");
+    for (int i = 0; i < CUZK_MEMORY_PURPOSES; i++) {
+        cuzk_text_printf(out, "%s\"%s\":%" PRIu64, i > 0 ? "," : "", m->purposes[i],
+                         m->bytes[device][i]);
+    }
+    cuzk_text_put(out, "}");
+}
+
+static void put_pinned(cuzk_text *out, const cuzk_memory_view *m)
+{
+    cuzk_text_printf(out,
+                     ",\"pinned\":{\"limit_bytes\":%" PRIu64 ",\"used_bytes\":%" PRIu64
+                     ",\"peak_bytes\":%" PRIu64 "}",
+                     m->pinned_limit_bytes, m->pinned_used_bytes, m->pinned_peak_bytes);
+}
+
+static void put_devices(cuzk_text *out, const cuzk_engine_view *v, const cuzk_memory_view *memory)
 {
     cuzk_text_put(out, ",\"devices\":[");
     for (unsigned i = 0; i < v->n_devices; i++) {
@@ -235,9 +254,15 @@ static void put_devices(cuzk_text *out, const cuzk_engine_view *v)
                          d->memory_bytes, d->reserved_bytes, d->is_out ? "true" : "false",
                          d->n_faults, d->n_renewals);
         put_text(out, "reason", d->reason);
+        if (memory != NULL) {
+            put_device_memory(out, memory, i);
+        }
         cuzk_text_put(out, "}");
     }
     cuzk_text_put(out, "]");
+    if (memory != NULL) {
+        put_pinned(out, memory);
+    }
 }
 
 void cuzk_status_json(cuzk_text *out, const cuzk_engine_view *v, const cuzk_engine_kind *kinds,
@@ -271,7 +296,7 @@ void cuzk_status_json(cuzk_text *out, const cuzk_engine_view *v, const cuzk_engi
                      "\"aux_in_flight\":%u,\"shells_in_flight\":%u,\"pending_handles\":%u}",
                      v->in_witness, v->in_device, v->ready + v->in_device + v->in_finish,
                      v->in_finish, v->in_finish);
-    put_devices(out, v);
+    put_devices(out, v, more->memory);
     cuzk_text_printf(out,
                      ",\"journal\":{\"enabled\":%s,\"failed\":%s,\"was_damaged\":%s,"
                      "\"salvaged_jobs\":%" PRIu64 "}}\n",

@@ -6,12 +6,14 @@
 
 #include "base/text.h"
 #include "engine/engine.h"
+#include "server/memory_view.h"
 
 typedef struct {
     unsigned max_witnesses;      /* made at once */
     unsigned workers_per_device; /* configured; those beyond them are kept for CRITICAL jobs */
     bool is_ready, is_draining;
     const char *version;
+    const cuzk_memory_view *memory; /* NULL: no device has memory of its own */
 } cuzk_status_more;
 
 /** Append the object. view: with units. kinds: CUZK_KINDS_MAX. Memory that runs out is remembered

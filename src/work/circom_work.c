@@ -219,7 +219,7 @@ static cuzk_status device_load(void *user, cuzk_resident *resident, unsigned dev
 {
     const cuzk_circom_work *work = user;
     return cuzk_on_device_load(&resident->on, work->devices, device, resident->key.prover,
-                               resident->device_bytes, err);
+                               resident->device_bytes, work->ctx, err);
 }
 
 static void device_evict(void *user, cuzk_resident *resident, unsigned device)

@@ -23,15 +23,18 @@ static uint64_t point_bytes_of(const cuzk_circuit_counts *c)
            (uint64_t)c->n_b * curve->g[CUZK_G2].affine_bytes;
 }
 
-uint64_t cuzk_circuit_resident_bytes(const cuzk_circuit_counts *c)
+uint64_t cuzk_circuit_resident_bytes(const cuzk_circuit_counts *c, bool on_cards)
 {
-    enum { DECODED_AT_ONCE = 65536 * 192 /* of the mapped file, in groth16/prover.c */ };
+    enum {
+        DECODED_AT_ONCE = 65536 * 192, /* of the mapped file, in groth16/prover.c */
+        BUFFERS = 32 << 20             /* in backend/cuda/key_stream.c */
+    };
     const cuzk_curve *curve = cuzk_curve_get(CUZK_CURVE_BLS12_381);
     uint64_t points = point_bytes_of(c);
     uint64_t file = points < DECODED_AT_ONCE ? points : DECODED_AT_ONCE;
     uint64_t rest = c->n_vars / 4 + cuzk_domain_bytes(curve, cuzk_circuit_lg_domain(c)) + 4 * SLACK;
     /* a circuit that is compiled: a builder's arrays grow by doubling, and are copied once more */
-    return points + file + 3 * c->shape_bytes + rest;
+    return (on_cards ? BUFFERS : points + file) + 3 * c->shape_bytes + rest;
 }
 
 uint64_t cuzk_circuit_witness_bytes(const cuzk_circuit_counts *c)

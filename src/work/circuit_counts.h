@@ -8,8 +8,8 @@
 #include "filecoin/circuit_sizes.h"
 
 /** Bytes of the key and the circuit in memory, loading included, also when the circuit has to be
- *  compiled. */
-uint64_t cuzk_circuit_resident_bytes(const cuzk_circuit_counts *counts);
+ *  compiled. on_cards: the key's points stay in its file, or go to cards through pinned buffers. */
+uint64_t cuzk_circuit_resident_bytes(const cuzk_circuit_counts *counts, bool on_cards);
 
 /** Bytes of a unit's witness. */
 uint64_t cuzk_circuit_witness_bytes(const cuzk_circuit_counts *counts);

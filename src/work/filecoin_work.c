@@ -68,7 +68,8 @@ static cuzk_status fill_info(cuzk_task_info *info, const cuzk_filecoin_work *wor
         .witness_bytes = cuzk_circuit_witness_bytes(counts),
         .host_bytes = cuzk_circuit_host_bytes(counts, cuzk_work_devices_are_cards(work->devices),
                                               work->ctx->pool),
-        .resident_bytes = cuzk_circuit_resident_bytes(counts),
+        .resident_bytes =
+            cuzk_circuit_resident_bytes(counts, cuzk_work_devices_are_cards(work->devices)),
         .resident_device_bytes = resident_device_bytes(work, counts),
     };
     memcpy(info->digest, decoded->digest, sizeof info->digest);
@@ -133,7 +134,7 @@ static cuzk_status resident_size(void *user, const char *circuit, uint64_t *byte
     CUZK_TRY(find_params(&path, &proof, work, circuit, err));
     free(path);
     CUZK_TRY(cuzk_circuit_counts_get(&counts, circuit, err));
-    *bytes = cuzk_circuit_resident_bytes(counts);
+    *bytes = cuzk_circuit_resident_bytes(counts, cuzk_work_devices_are_cards(work->devices));
     if (device_bytes != NULL) {
         *device_bytes = resident_device_bytes(work, counts);
     }
@@ -155,7 +156,7 @@ static cuzk_status device_load(void *user, cuzk_resident *resident, unsigned dev
 {
     const cuzk_filecoin_work *work = user;
     return cuzk_on_device_load(&resident->on, work->devices, device, resident->key->prover,
-                               resident->device_bytes, err);
+                               resident->device_bytes, work->ctx, err);
 }
 
 static void device_evict(void *user, cuzk_resident *resident, unsigned device)
@@ -187,7 +188,9 @@ static cuzk_status resident_load(void *user, cuzk_resident **out, uint64_t *byte
     CUZK_TRY(find_params(&path, &proof, work, circuit, err));
     cuzk_filecoin_key_params params = {.circuits_folder = work->circuits_folder,
                                        .allow_test_key = work->allow_test_key,
-                                       .proves_often = true};
+                                       .proves_often = true,
+                                       .device_decodes =
+                                           cuzk_work_devices_are_cards(work->devices)};
     cuzk_resident *made = calloc(1, sizeof *made);
     cuzk_status status =
         made == NULL ? CUZK_FAIL(err, CUZK_E_MEMORY, "loading %s: out of memory", circuit)

@@ -10,6 +10,7 @@
  * or evicts one while it is used. */
 typedef struct {
     cuzk_api_device *copies[CUZK_WORK_DEVICES_MAX];
+    struct cuzk_device_ledger *ledger; /* where they are noted; NULL: not */
 } cuzk_on_device;
 
 /** What to reserve on a device for a resident with a key of these numbers: what the largest device
@@ -21,7 +22,7 @@ uint64_t cuzk_on_device_bytes(const cuzk_work_devices *devices, const cuzk_key_n
  * memory). */
 cuzk_status cuzk_on_device_load(cuzk_on_device *on, const cuzk_work_devices *devices,
                                 unsigned device, const cuzk_prover *prover, uint64_t limit,
-                                cuzk_error *err) CUZK_WARN_UNUSED;
+                                const cuzk_ctx *ctx, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Take it off; nothing where it is not there. */
 void cuzk_on_device_evict(cuzk_on_device *on, unsigned device);

@@ -15,9 +15,12 @@ typedef struct {
     uint64_t memory_bytes; /* of its own, free now; 0: it uses the host's */
 } cuzk_work_device;
 
+struct cuzk_device_ledger; /* work/device_ledger.h */
+
 typedef struct {
     cuzk_work_device devices[CUZK_WORK_DEVICES_MAX]; /* index: the engine's device */
     unsigned n;
+    struct cuzk_device_ledger *ledger; /* what is on them; NULL: not kept. Borrowed */
 } cuzk_work_devices;
 
 /** The devices of these ids, in their order; n_ids 0: all cards that can be used, or the CPU where

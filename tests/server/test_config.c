@@ -474,19 +474,23 @@ static void test_reference_file(void **state)
     assert_int_equal(c->srs_preload.n, 2);
     assert_true(c->memory_total_budget == 200 * CUZK_GIB);
     assert_true(c->memory_safety_margin == 10000000000);
+    assert_true(c->memory_pinned_budget == 50 * CUZK_GIB);
     assert_true(c->memory_eviction_min_idle == 90 * CUZK_SEC);
     assert_int_equal(c->gpus_devices.n, 2);
     assert_int_equal(c->gpus_gpu_threads, 32);
     assert_int_equal(c->pipeline_max_parallel_synthesis, 18);
     assert_int_equal(c->pipeline_max_gpu_queue_depth, 8);
     assert_int_equal(c->logging_level, 2);
-    static const char *const dead[] = {
-        "memory.pinned_budget",      "memory.working_memory_budget",
-        "scheduler.max_batch_size",  "scheduler.max_batch_wait_ms",
-        "scheduler.sort_by_type",    "synthesis.partition_workers",
-        "pipeline.enabled",          "pipeline.synthesis_lookahead",
-        "pipeline.slot_size",        "logging.level: \"info,cuzk=debug\" is taken as \"info\"",
-        "logging.format: \"pretty\""};
+    static const char *const dead[] = {"memory.working_memory_budget",
+                                       "scheduler.max_batch_size",
+                                       "scheduler.max_batch_wait_ms",
+                                       "scheduler.sort_by_type",
+                                       "synthesis.partition_workers",
+                                       "pipeline.enabled",
+                                       "pipeline.synthesis_lookahead",
+                                       "pipeline.slot_size",
+                                       "logging.level: \"info,cuzk=debug\" is taken as \"info\"",
+                                       "logging.format: \"pretty\""};
     for (size_t i = 0; i < sizeof dead / sizeof dead[0]; i++) {
         holds(report.warnings.data, dead[i]);
     }

@@ -103,12 +103,19 @@ static cuzk_engine_view make_view(void)
     return v;
 }
 
+static const cuzk_memory_view memory = {
+    .purposes = {"key", "circuit", "tables", "staging", "witness", "workspace"},
+    .bytes = {{10, 20, 30, 40, 50, 60}},
+    .pinned_limit_bytes = 1000,
+    .pinned_used_bytes = 300,
+    .pinned_peak_bytes = 700};
+
 static const char *metrics_text(const cuzk_metrics *m)
 {
     static char kept[1 << 17];
     cuzk_engine_view v = make_view();
     cuzk_metrics_more more = {
-        .version = "1.2.3", .is_ready = true, .has_rpc = true, .rpc_calls = 6};
+        .version = "1.2.3", .is_ready = true, .memory = &memory, .has_rpc = true, .rpc_calls = 6};
     cuzk_text text = {0};
     cuzk_metrics_text(&text, m, &v, &more);
     assert_false(text.failed);
@@ -328,11 +335,45 @@ static void test_threads(void **state)
     cuzk_metrics_destroy(m);
 }
 
+/* What keys hold of devices with memory, by purpose, and pinned memory: in both texts, and in
+ * neither without such devices. */
+static void test_device_memory(void **state)
+{
+    (void)state;
+    cuzk_engine_view v = make_view();
+    cuzk_metrics *m = NULL;
+    cuzk_error err = {0};
+    cuzk_text text = {0}, without = {0}, status = {0};
+    assert_int_equal(cuzk_metrics_create(&m, kinds, &err), CUZK_OK);
+    cuzk_metrics_more more = {.version = "1", .memory = &memory};
+    cuzk_metrics_text(&text, m, &v, &more);
+    is(text.data, "cuzk_device_arena_bytes{device=\"cuda:2\",purpose=\"key\"}", 10);
+    is(text.data, "cuzk_device_arena_bytes{device=\"cuda:2\",purpose=\"staging\"}", 40);
+    is(text.data, "cuzk_device_arena_bytes{device=\"cuda:2\",purpose=\"workspace\"}", 60);
+    is(text.data, "cuzk_pinned_limit_bytes", 1000);
+    is(text.data, "cuzk_pinned_bytes", 300);
+    is(text.data, "cuzk_pinned_peak_bytes", 700);
+    more.memory = NULL;
+    cuzk_metrics_text(&without, m, &v, &more);
+    assert_null(strstr(without.data, "cuzk_device_arena_bytes"));
+    assert_null(strstr(without.data, "cuzk_pinned_bytes"));
+    cuzk_status_more told = {18, 1, true, false, "1", &memory};
+    cuzk_status_json(&status, &v, kinds, &told);
+    assert_non_null(strstr(status.data, "\"memory\":{\"key\":10,\"circuit\":20,\"tables\":30,"
+                                        "\"staging\":40,\"witness\":50,\"workspace\":60}}"));
+    assert_non_null(strstr(status.data, ",\"pinned\":{\"limit_bytes\":1000,\"used_bytes\":300,"
+                                        "\"peak_bytes\":700}"));
+    free(text.data);
+    free(without.data);
+    free(status.data);
+    cuzk_metrics_destroy(m);
+}
+
 static void test_status(void **state)
 {
     (void)state;
     cuzk_engine_view v = make_view();
-    cuzk_status_more more = {18, 1, true, false, "1.2.3"};
+    cuzk_status_more more = {18, 1, true, false, "1.2.3", NULL};
     cuzk_text text = {0};
     cuzk_status_json(&text, &v, kinds, &more);
     assert_false(text.failed);
@@ -440,7 +481,7 @@ static void test_status_of_many(void **state)
         v.jobs[i] = jobs[i % 2 == 0 ? 1 : 2];
         v.jobs[i].kind = i == 0 ? 3 : i == 2 ? CUZK_KINDS_MAX : v.jobs[i].kind;
     }
-    cuzk_status_more more = {18, 1, true, false, "1.2.3"};
+    cuzk_status_more more = {18, 1, true, false, "1.2.3", NULL};
     cuzk_text text = {0};
     cuzk_status_json(&text, &v, kinds, &more);
     assert_true(text.size < 200000);
@@ -526,11 +567,11 @@ static void test_timeline(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_checker),        cmocka_unit_test(test_metrics),
-        cmocka_unit_test(test_view),           cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_status),         cmocka_unit_test(test_waits),
-        cmocka_unit_test(test_status_of_many), cmocka_unit_test(test_timeline),
-        cmocka_unit_test(test_manual),
+        cmocka_unit_test(test_checker),       cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_view),          cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_device_memory), cmocka_unit_test(test_status),
+        cmocka_unit_test(test_waits),         cmocka_unit_test(test_status_of_many),
+        cmocka_unit_test(test_timeline),      cmocka_unit_test(test_manual),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

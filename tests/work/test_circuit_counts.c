@@ -161,7 +161,7 @@ static void test_published(void **state)
         if (file == NULL) {
             continue;
         }
-        uint64_t told = cuzk_circuit_resident_bytes(c);
+        uint64_t told = cuzk_circuit_resident_bytes(c, false);
         uint64_t rest = 3 * c->shape_bytes + c->n_vars / 4;
         assert_true(told > file->bytes + rest && told < file->bytes + rest + (32 << 20));
         n++;

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "work/device_ledger.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cuzk_device_ledger {
+    pthread_mutex_t mutex; /* guards bytes */
+    uint64_t bytes[CUZK_WORK_DEVICES_MAX][CUZK_DEVICE_PURPOSES];
+    struct cuzk_pinned_pool *pinned;
+};
+
+cuzk_status cuzk_device_ledger_create(cuzk_device_ledger **out, uint64_t pinned_limit,
+                                      cuzk_error *err)
+{
+    cuzk_device_ledger *made = calloc(1, sizeof *made);
+    if (made == NULL || pthread_mutex_init(&made->mutex, NULL) != 0) {
+        free(made);
+        return CUZK_FAIL(err, CUZK_E_MEMORY, "out of memory");
+    }
+    cuzk_status status = cuzk_api_pinned_create(&made->pinned, pinned_limit, err);
+    if (status != CUZK_OK) {
+        cuzk_device_ledger_destroy(made);
+        return status;
+    }
+    *out = made;
+    return CUZK_OK;
+}
+
+void cuzk_device_ledger_destroy(cuzk_device_ledger *ledger)
+{
+    if (ledger != NULL) {
+        cuzk_api_pinned_destroy(ledger->pinned);
+        pthread_mutex_destroy(&ledger->mutex);
+        free(ledger);
+    }
+}
+
+struct cuzk_pinned_pool *cuzk_device_ledger_pinned(const cuzk_device_ledger *ledger)
+{
+    return ledger == NULL ? NULL : ledger->pinned;
+}
+
+void cuzk_device_ledger_note(cuzk_device_ledger *ledger, unsigned device,
+                             const uint64_t bytes[CUZK_DEVICE_PURPOSES], bool is_put)
+{
+    if (ledger == NULL || device >= CUZK_WORK_DEVICES_MAX) {
+        return;
+    }
+    pthread_mutex_lock(&ledger->mutex);
+    for (int i = 0; i < CUZK_DEVICE_PURPOSES; i++) {
+        ledger->bytes[device][i] += is_put ? bytes[i] : -bytes[i];
+    }
+    pthread_mutex_unlock(&ledger->mutex);
+}
+
+void cuzk_device_ledger_look(cuzk_device_ledger *ledger, unsigned device,
+                             uint64_t bytes[CUZK_DEVICE_PURPOSES])
+{
+    memset(bytes, 0, CUZK_DEVICE_PURPOSES * sizeof *bytes);
+    if (ledger != NULL && device < CUZK_WORK_DEVICES_MAX) {
+        pthread_mutex_lock(&ledger->mutex);
+        memcpy(bytes, ledger->bytes[device], CUZK_DEVICE_PURPOSES * sizeof *bytes);
+        pthread_mutex_unlock(&ledger->mutex);
+    }
+}
