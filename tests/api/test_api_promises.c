@@ -480,7 +480,7 @@ static void test_outputs_are_left_alone(void **state)
     for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++) {
         device.device = devices[i];
         assert_fails(cuzk_key_open(ctx, &key, bn254.zkey.data, bn254.zkey.size, &device, &err),
-                     CUZK_E_ARGUMENT, "expected cpu or cuda:N");
+                     CUZK_E_ARGUMENT, "expected cpu, cuda:N");
         assert_ptr_equal(key, key_mark);
     }
     device.device = "cpu";
