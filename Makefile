@@ -31,7 +31,7 @@ check: deps-check ## all tests: release, CUZK_VERIFY, sanitizers, aarch64, fuzz 
 check-quick: deps-check ## the release build's tests only
 	cmake --preset release
 	cmake --build --preset release -j $(JOBS)
-	ctest --preset release -j $(JOBS)
+	ctest --preset release -j $$((4 * $(JOBS)))
 
 bench: all ## time the primitives and whole proofs; results as CSV in build/bench
 	cmake --build --preset release -j $(JOBS)

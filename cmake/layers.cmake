@@ -10,8 +10,9 @@
 # CUZK_PATH_IS_ADX, CUZK_PATH_IS_IFMA, CUZK_PATH_IS_IFMA_EMULATED, defined to 1, the others to 0;
 # and CUZK_INSTANCE(name), which makes a symbol unique: CUZK_INSTANCE(curve) is
 # cuzk_bn254_adx_curve.
+option(CUZK_X86_PATHS "build the adx and ifma paths where the processor is an x86-64" ON)
 set(CUZK_X86 OFF)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+if(CUZK_X86_PATHS AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(CUZK_X86 ON)
   add_compile_definitions(CUZK_HAVE_X86_PATHS=1)
 else()

@@ -38,13 +38,14 @@ summary() {
     fi
 }
 
-# build_and_test PRESET [LABEL [EXCLUDE]]: with a label, only the programs of the tests that carry
-# it; EXCLUDE is a pattern of tests to leave out
+# build_and_test PRESET [CTEST-OPTION...]: all of it, or with options of ctest that choose tests only
+# what these need
 build_and_test() {
-    local preset=$1 label=${2:-} exclude=${3:-} targets=()
+    local preset=$1 targets=()
+    shift
     cmake --preset "$preset" >"build/configure-$preset.log"
-    if [ -n "$label" ]; then
-        mapfile -t targets < <(ctest --preset "$preset" -L "$label" --show-only=json-v1 | python3 -c '
+    if [ $# -gt 0 ]; then
+        mapfile -t targets < <(ctest --preset "$preset" "$@" --show-only=json-v1 | python3 -c '
 import json, os, sys
 root = os.path.realpath(sys.argv[1]) + "/"
 tests = json.load(sys.stdin)["tests"]
@@ -53,13 +54,11 @@ targets = {w[len(root):] for w in words if w.startswith(root)}
 # a program that is not built yet has no command: its target has the name of the test
 targets |= {t["name"].split(".")[0] for t in tests if "command" not in t}
 print("\n".join(sorted(targets)))' "build/$preset")
-        label="-L $label"
     fi
     ninja -C "build/$preset" -j "$jobs" "${targets[@]}" >"build/build-$preset.log" ||
         { tail -40 "build/build-$preset.log"; return 1; }
-    # twice as many tests as processors: those of the daemon wait more than they work
-    # shellcheck disable=SC2086
-    ctest --preset "$preset" -j $((2 * jobs)) --no-tests=error $label ${exclude:+-E "$exclude"} |
+    # four places a processor: a test that works takes two, one that waits takes one
+    ctest --preset "$preset" -j $((4 * jobs)) --no-tests=error "$@" |
         tee "build/test-$preset.log"
     # the outputs of the tests themselves
     cat "build/$preset/Testing/Temporary/LastTest.log" >>"build/test-$preset.log"
@@ -80,17 +79,19 @@ stage "snarkjs and noble: the same answers from programs that share no code with
 run_or_skip "snarkjs and noble" tests/peers/run.sh build/release
 
 stage "address and undefined-behaviour sanitizers, every representation promise checked"
-# the emulated lanes stand for the vector path, the big sums are slow here, and so are the tests of
-# the daemon that measure or prove for long
-build_and_test asan "" '[.](adx|ifma)$|test_msm(_kernel)?[.]portable|server[.](abuse|latency|load|proofs)'
+# the emulated lanes stand for the vector path; the big sums are slow here (their parts have tests of
+# their own), and so are the tests of the daemon that measure or prove for long; the comparisons with
+# Python's reference run the commands that other tests run
+build_and_test asan -E '[.](adx|ifma)$|test_msm[.]|test_msm_kernel[.]portable|server[.](abuse|latency|load|proofs)|cli[.](filecoin_)?reference'
 
 stage "thread sanitizer: pool, concurrent proofs"
-build_and_test tsan threads
+build_and_test tsan -L threads
 
 stage "aarch64 under emulation: the portable path"
-build_and_test aarch64 portable
+build_and_test aarch64 -L portable
 
 stage "fuzz targets, $fuzz_seconds s each"
-tools/fuzz.sh "$fuzz_seconds"
+# by the clock: three share two processors
+CUZK_FUZZ_JOBS=$((jobs + jobs / 2)) tools/fuzz.sh "$fuzz_seconds"
 
 summary

@@ -7,5 +7,5 @@ cd "$(dirname "$0")/.."
 cmake --preset coverage >/dev/null
 cmake --build --preset coverage -j "$1"
 find build/coverage -name '*.gcda' -delete
-ctest --preset coverage -j "$1"
+ctest --preset coverage -j $((4 * $1))
 python3 tools/coverage_table.py build/coverage "$1"

@@ -17,6 +17,16 @@
 
 enum { PIECES_MAX = 4 };
 
+/* Sanitizers are slow: under them the first case of each list, and where threads are watched
+ * without what one thread does with the witness. */
+#ifdef __SANITIZE_THREAD__
+enum { FIRST_ONLY = 1, FOR_THREADS = 1 };
+#elif defined(__SANITIZE_ADDRESS__)
+enum { FIRST_ONLY = 1, FOR_THREADS = 0 };
+#else
+enum { FIRST_ONLY = 0, FOR_THREADS = 0 };
+#endif
+
 static cuzk_pool *pools[2]; /* one thread, three */
 
 static void assert_ok(cuzk_status s, const cuzk_error *err)
@@ -50,6 +60,9 @@ static void expect_witness(const cuzk_shape *s, cuzk_witness *w, const char *jso
     json_hex_of(json, "aux_sha256", k, expected);
     support_values_digest(found, w, w->n_inputs, w->n_vars - w->n_inputs);
     assert_memory_equal(found, expected, 32);
+    if (FOR_THREADS) {
+        return;
+    }
     cuzk_error err = {0};
     assert_ok(cuzk_shape_check_witness(s, w, NULL, pools[0], &err), &err);
     if (k == 0 && s->n_vars < FEW_VARS) {
@@ -236,6 +249,9 @@ static void run_cases(void (*run)(const char *), const char *const *names)
         if (golden_exists(*names)) {
             print_message("%s\n", *names);
             run(*names);
+            if (FIRST_ONLY) {
+                return;
+            }
         }
     }
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """kill -9 at random instants over a stream of small jobs: none is lost, none is wrong, no finished partition is
-proved again (BC-117). 20 kills, 200 with CUZK_NIGHTLY; once plain, once with faults of the device."""
+proved again (BC-117). 20 kills, fewer under a sanitizer, 200 with CUZK_NIGHTLY; once plain, once with faults of the device."""
 import os, random, shutil, sqlite3, threading, time
 import daemon, harness
-from daemon import COMPLETED, NIGHTLY, SLOW, Client, Daemon, null_proof, wait_until
+from daemon import COMPLETED, NIGHTLY, SANITIZED, SLOW, Client, Daemon, null_proof, wait_until
 import grpc
 
 
@@ -34,7 +34,7 @@ class Stream:
 
     def one(self, id, text, units, by_prove):
         submitted = False
-        deadline = time.monotonic() + 60 * SLOW
+        deadline = time.monotonic() + 600 * SLOW
         while True:
             assert time.monotonic() < deadline, "no answer for %s" % id
             try:
@@ -92,8 +92,11 @@ def kill_often(cuzk, n_kills, faults):
     stream = Stream(d, 8, rng)
     finished_before = ended_before = 0
     try:
-        for _ in range(n_kills):
+        for i in range(n_kills):
             time.sleep(rng.random() * 0.15)
+            if i % 2 == 0:  # on a slow machine, too, the others meet work that is under way
+                done = len(stream.done)
+                wait_until("a job to be done", lambda: len(stream.done) > done or stream.problems)
             d.kill()
             units, ended = journalled(d)
             trace_at = d.trace_bytes()
@@ -125,11 +128,11 @@ def kill_often(cuzk, n_kills, faults):
 
 
 def test_kill(cuzk):
-    kill_often(cuzk, 200 if NIGHTLY else 20, [])
+    kill_often(cuzk, 200 if NIGHTLY else 6 if SANITIZED else 20, [])
 
 
 def test_kill_with_faults(cuzk):
-    kill_often(cuzk, 200 if NIGHTLY else 8, ["proof+3*2 prove+11*3:E_DEVICE journal+9*2:E_FILE verify+20~5"])
+    kill_often(cuzk, 200 if NIGHTLY else 4 if SANITIZED else 8, ["proof+3*2 prove+11*3:E_DEVICE journal+9*2:E_FILE verify+20~5"])
 
 
 def test_damaged_journal(cuzk):
