@@ -362,6 +362,18 @@ def verify(cuzk, case, proof):
     return r.code == 0
 
 
+def refused_at_the_end(d, client):
+    """The id of a job that a daemon which ends refuses. One that comes as the end begins may still be taken."""
+    def try_one():
+        id = "late-%d" % random.getrandbits(60)
+        try:
+            client("SubmitProof", d.null(id, id))
+        except grpc.RpcError as e:  # CANCELLED: it came between gRPC's farewell and our reading of it
+            assert e.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED), e
+            return id
+    return wait_until("new work to be refused", try_one)
+
+
 def healthy(d, n=20):
     """Another client is served as ever."""
     begin = time.monotonic()

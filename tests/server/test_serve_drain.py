@@ -27,11 +27,7 @@ def test_running_jobs_end(cuzk):
         d.process.send_signal(signal.SIGTERM)
         assert wait_until("not ready", lambda: d.get("/readyz")[0] == 503) and d.get("/readyz")[1] == "shutting down\n"
         assert d.status()["draining"] is True and "cuzk_draining 1" in d.get("/metrics")[1]
-        try:
-            second("Prove", submit=d.null("n=5", "late"))
-            raise AssertionError("new work was taken")
-        except grpc.RpcError as e:  # CANCELLED: it came between gRPC's farewell and our reading of it
-            assert e.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED), e
+        daemon.refused_at_the_end(d, second)
         d.open_gate("go")
         assert [c.result().result.status for c in calls] == [COMPLETED] * 4
         second.close()
