@@ -21,7 +21,7 @@ enum {
     SPAN_BYTES = 160,     /* a span packed, read, sorted and analysed, and gaps between spans */
     GAPS_MAX = 256,       /* that are told: the longest */
     JOBS_MAX = 64,        /* the latest */
-    NICE = 10,            /* a proof goes before a picture */
+    NICE = 5,             /* a proof goes before a picture */
     ANEW_NS = 200000000,  /* an answer serves others for so long, */
     ANEW_TIMES = 10,      /* or for so many times as long as it took */
     GAP_NS_MIN = 1000000, /* shorter gaps are counted, not listed */

@@ -158,6 +158,7 @@ static void test_routes(void **state)
     assert_non_null(strcasestr(found, "\r\nConnection: close\r\n"));
     assert_non_null(strcasestr(found, "\r\nContent-Length: 12\r\n"));
     assert_non_null(strcasestr(found, "\r\nAccess-Control-Allow-Origin: *\r\n"));
+    assert_non_null(strcasestr(found, "\r\nX-Content-Type-Options: nosniff\r\n"));
     static const char *const closed[] = {
         "POST /echo HTTP/1.1\r\nHost: x\r\nOrigin: http://y\r\nContent-Length: 1\r\n\r\na",
         "OPTIONS /echo HTTP/1.1\r\nHost: x\r\nOrigin: http://y\r\n\r\n",

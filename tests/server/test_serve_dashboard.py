@@ -88,8 +88,8 @@ def test_long_job(cuzk):
                                                      "pipeline.max_parallel_synthesis": 1})
     with d:
         call = d.c.start("Prove", submit=d.null("units=10 gate=open@4", "long"))
-        wait_until("4 units", lambda: any(p["partitions_done"] == 4 for p in d.status()["pipelines"]), SOON)
-        begun, n = timeline(d)["end_ns"], 0
+        first = latest(d, "4 units", lambda j: j["units_done"] == 4)["end_ns"]
+        begun, n = latest(d, "all of their spans", lambda j: j["end_ns"] > first)["end_ns"], 0
         while timeline(d, 600)["begin_ns"] <= begun:  # the reserved worker takes them
             calls = [d.c.start("Prove", submit=d.null("units=20 n=%d.%d" % (n, i), "job-%d-%d" % (n, i), priority=4))
                      for i in range(16)]

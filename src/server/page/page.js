@@ -291,31 +291,41 @@ async function get(path) {
   return r.json();
 }
 
-async function look() {
-  const [s, t] = await Promise.allSettled([get('/status'), get('/timeline.json?seconds=' + seconds)]);
-  if (isPaused) return;
-  if (s.status === 'rejected') {
-    setText($('state'), 'the daemon does not answer: ' + s.reason.message);
+async function lookStatus() {
+  let s;
+  try {
+    s = await get('/status');
+  } catch (e) {
+    setText($('state'), 'the daemon does not answer: ' + e.message);
     $('state').className = 'bad';
     return;
   }
-  if (t.status === 'fulfilled') showTimeline(t.value);
-  else setText($('graph'), t.reason.message);
-  const v = s.value;
-  showState(v);
-  showQueue(v);
-  showStages(v);
-  showResidents(v);
-  showJobs(v);
-  showDevices(v, t.status === 'fulfilled' ? t.value : null);
+  if (isPaused) return;
+  showState(s);
+  showQueue(s);
+  showStages(s);
+  showResidents(s);
+  showJobs(s);
+  showDevices(s, last);
 }
 
-async function run() {
+// By itself: on a machine whose processors are all proving it may be later.
+async function lookTimeline() {
+  let t;
+  try {
+    t = await get('/timeline.json?seconds=' + seconds);
+  } catch (e) {
+    last = null;
+    setText($('graph'), 'no timeline: ' + e.message);
+    return;
+  }
+  if (!isPaused) showTimeline(t);
+}
+
+async function run(look) {
   for (;;) {
     const begin = performance.now();
-    if (!isPaused && !document.hidden) {
-      try { await look(); } catch (e) { setText($('state'), 'this page failed: ' + e.message); $('state').className = 'bad'; }
-    }
+    if (!isPaused && !document.hidden) await look();
     await new Promise(r => setTimeout(r, Math.max(50, PERIOD_MS - (performance.now() - begin))));
   }
 }
@@ -333,4 +343,5 @@ $('seconds').addEventListener('change', e => {
   $('picture').href = '/timeline.svg?seconds=' + seconds;
   $('recording').href = '/recording?seconds=' + seconds;
 });
-run();
+run(lookStatus);
+run(lookTimeline);
