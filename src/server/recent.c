@@ -70,6 +70,17 @@ static cuzk_timespan *find_job(cuzk_recent *r, uint64_t job)
     return NULL;
 }
 
+/* Under the lock: a piece's starts are added to (by 1) or taken from (-1) what jobs have left. */
+static void count_starts(cuzk_recent *r, const chunk *c, int by)
+{
+    for (size_t i = 0; i < c->n_starts; i++) {
+        cuzk_timespan *accepted = find_job(r, c->starts[i].job);
+        if (accepted != NULL) {
+            accepted->value += (uint64_t)(by * c->starts[i].units);
+        }
+    }
+}
+
 static void drop_oldest(cuzk_recent *r)
 {
     chunk *c = r->oldest;
@@ -78,12 +89,7 @@ static void drop_oldest(cuzk_recent *r)
         r->newest = NULL;
     }
     r->n_bytes -= size_of(c);
-    for (size_t i = 0; i < c->n_starts; i++) {
-        cuzk_timespan *accepted = find_job(r, c->starts[i].job);
-        if (accepted != NULL) {
-            accepted->value -= (uint64_t)c->starts[i].units;
-        }
-    }
+    count_starts(r, c, -1);
     free(c);
 }
 
@@ -211,6 +217,28 @@ void cuzk_recent_end(cuzk_recent *recent, int slot)
     }
 }
 
+/* Whether a copy leaves a piece out: too old, or one of the oldest where there are more spans than
+ * it may have. Texts are not left out for that: later spans name them, too. */
+static bool is_left_out(const chunk *c, uint64_t since_ns, size_t *n_too_many)
+{
+    if (c->taken_ns < since_ns) {
+        return true;
+    }
+    bool is_out = *n_too_many > 0 && c->n_spans > 0;
+    *n_too_many -= !is_out ? 0 : *n_too_many < c->n_spans ? *n_too_many : c->n_spans;
+    return is_out;
+}
+
+/* Under the lock: unfinished jobs whose beginning is in no piece that was copied. */
+static void copy_jobs(const cuzk_recent *r, cuzk_text *text, uint64_t begin_ns)
+{
+    for (size_t i = 0; i < r->n_jobs; i++) {
+        if (r->jobs[i].end_ns < begin_ns) {
+            cuzk_recording_put_spans(text, &r->jobs[i], 1);
+        }
+    }
+}
+
 uint64_t cuzk_recent_copy(cuzk_recent *recent, cuzk_text *text, uint64_t *begin_ns,
                           uint64_t since_ns, size_t n_spans_max)
 {
@@ -219,24 +247,22 @@ uint64_t cuzk_recent_copy(cuzk_recent *recent, cuzk_text *text, uint64_t *begin_
     for (const chunk *c = recent->oldest; c != NULL; c = c->newer) {
         n_spans += c->taken_ns >= since_ns ? c->n_spans : 0;
     }
-    *begin_ns = recent->oldest != NULL && recent->oldest->since_ns > since_ns
-                    ? recent->oldest->since_ns
-                    : since_ns;
+    const size_t n_too_many = n_spans > n_spans_max ? n_spans - n_spans_max : 0;
+    size_t n_left = n_too_many;
+    uint64_t first_ns = recent->oldest != NULL ? recent->oldest->since_ns : recent->taken_ns;
     for (chunk *c = recent->oldest; c != NULL; c = c->newer) {
-        if (c->taken_ns < since_ns) {
-            continue;
+        if (is_left_out(c, since_ns, &n_left)) {
+            first_ns = c->taken_ns;
+            count_starts(recent, c, -1);
+        } else {
+            cuzk_text_put_bytes(text, bytes_of(c), c->n_bytes);
         }
-        if (n_spans > n_spans_max && c->n_spans > 0) { /* the oldest are left out, texts are not */
-            n_spans -= c->n_spans;
-            *begin_ns = c->taken_ns;
-            continue;
-        }
-        cuzk_text_put_bytes(text, bytes_of(c), c->n_bytes);
     }
-    for (size_t i = 0; i < recent->n_jobs; i++) {
-        /* younger ones are told by the pieces */
-        if (recent->oldest == NULL || recent->jobs[i].end_ns < recent->oldest->since_ns) {
-            cuzk_recording_put_spans(text, &recent->jobs[i], 1);
+    copy_jobs(recent, text, first_ns);
+    n_left = n_too_many;
+    for (const chunk *c = recent->oldest; c != NULL; c = c->newer) {
+        if (is_left_out(c, since_ns, &n_left)) {
+            count_starts(recent, c, 1);
         }
     }
     if (recent->n_told > 0) {
@@ -245,6 +271,7 @@ uint64_t cuzk_recent_copy(cuzk_recent *recent, cuzk_text *text, uint64_t *begin_
     if (recent->n_lost > 0) {
         cuzk_recording_put_lost(text, recent->n_lost);
     }
+    *begin_ns = first_ns > since_ns ? first_ns : since_ns;
     uint64_t taken_ns = recent->taken_ns;
     pthread_mutex_unlock(&recent->lock);
     return taken_ns;

@@ -166,6 +166,13 @@ static void test_jobs(void **state)
     look(recent, &r, 0, 1000, &begin_ns);
     assert_int_equal(count(&r, CUZK_SPAN_JOB_ACCEPTED, 7), 0); /* its pieces are there */
     cuzk_recording_clear(&r);
+    for (size_t n = 0; n < 2; n++) { /* left out, not dropped: the same each time */
+        look(recent, &r, 0, 4, &begin_ns);
+        assert_int_equal(count(&r, CUZK_SPAN_JOB_ACCEPTED, 7), 1);
+        assert_int_equal(r.spans[0].job == 7 ? r.spans[0].value : r.spans[1].value, 10 - 3);
+        assert_int_equal(r.n_spans, 2);
+        cuzk_recording_clear(&r);
+    }
     for (size_t i = 0; i < 100; i++) {
         put(recent, 9, 10, 0);
     }
