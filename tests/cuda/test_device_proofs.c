@@ -96,7 +96,8 @@ static void *prove_again(void *context)
 static cuzk_device_prover *streamed_prover(const cuzk_prover *prover, cuzk_pinned_pool *pinned)
 {
     cuzk_error error = {0};
-    cuzk_device_prover_params params = {.piece = 128, .pinned = pinned};
+    cuzk_device_prover_params params = {.piece = device_test_is_small() ? 512 : 128,
+                                        .pinned = pinned};
     cuzk_device_prover *d = NULL;
     must(cuzk_device_prover_create(&d, &device, prover, &params, &error), &error);
     const cuzk_arena *arena = cuzk_device_prover_memory(d);

@@ -40,12 +40,17 @@ def test_begun_anew(cuzk):
     with d:
         d.c("RegisterCircuit", name="mul", zkey_path=d.folder + "/circom/mul.zkey")
         check(cuzk, d.c("ProveWitness", circuit="mul", witness=witness(cuzk), request_id="before"))
+        memory = d.status()["devices"][0]["memory"]  # of its one key
+        assert memory["key"] > 0 and memory["witness"] > 0 and memory["workspace"] > 0 and memory["staging"] == 0, memory
+        pinned = d.status()["pinned"]
+        assert pinned["used_bytes"] <= pinned["peak_bytes"] <= pinned["limit_bytes"], pinned
         cuzk.write("trigger", b"")
         check(cuzk, d.c("ProveWitness", circuit="mul", witness=witness(cuzk), request_id="meanwhile"))
         assert not os.path.exists(trigger)
         check(cuzk, d.c("ProveWitness", circuit="mul", witness=witness(cuzk), request_id="after"))
         device = d.status()["devices"][0]
         assert device["id"] == "cuda:0" and not device["out"] and device["faults"] == 0 and device["renewals"] == 1, device
+        assert device["memory"] == memory, device  # put there again, once
         assert log(d).count("device was lost and begun anew") == 1, log(d)
         assert "CUDA_ERROR" in log(d), log(d)
 
