@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#define _GNU_SOURCE /* syscall */
 #include "server/restart.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -75,6 +77,18 @@ static bool place_sockets(const int *fds, unsigned n)
     return true;
 }
 
+/* Whatever libraries have open, a driver's files among them, ends with this program. Linux before
+ * 5.11 leaves open what was not opened close-on-exec. */
+static void keep_only(unsigned n_sockets)
+{
+#ifdef SYS_close_range
+    enum { CLOSE_ON_EXEC = 4 };
+    (void)syscall(SYS_close_range, SD_LISTEN_FDS_START + n_sockets, ~0U, CLOSE_ON_EXEC);
+#else
+    (void)n_sockets;
+#endif
+}
+
 const char *cuzk_restart(const cuzk_restarts *r, const int *listen_fds, unsigned n)
 {
     char text[96];
@@ -89,6 +103,7 @@ const char *cuzk_restart(const cuzk_restarts *r, const int *listen_fds, unsigned
         setenv(VARIABLE, text, 1);
         set_number("LISTEN_PID", (unsigned long)getpid());
         set_number("LISTEN_FDS", n);
+        keep_only(n);
         execv("/proc/self/exe", arguments);
         reason = strerror(errno);
     }

@@ -71,7 +71,7 @@ static int play(const char *witty)
         int fds[2] = {listen_anywhere(), listen_anywhere()};
         struct sockaddr_in address;
         socklen_t size = sizeof address;
-        int client = socket(AF_INET, SOCK_STREAM, 0); /* is not close-on-exec */
+        int client = socket(AF_INET, SOCK_STREAM, 0); /* not close-on-exec, but closed */
         if (fds[0] < 0 || fds[1] < 0 ||
             getsockname(fds[1], (struct sockaddr *)&address, &size) != 0 ||
             connect(client, (struct sockaddr *)&address, size) != 0) {
@@ -85,6 +85,9 @@ static int play(const char *witty)
     if (r.n != 2 || r.since != 77 || r.status_port != 9 || r.owns_sockets != 1 ||
         strcmp(witty, "a word with\nblanks") != 0 || cuzk_systemd_listen_fds(fds) != 2) {
         return 12;
+    }
+    if (fcntl(fds[1] + 1, F_GETFD) >= 0) { /* something else came along */
+        return 16;
     }
     return accept(fds[1], NULL, NULL) >= 0 ? 0 : 13;
 }
