@@ -21,7 +21,8 @@ typedef enum {
 typedef struct {
     size_t struct_bytes;
     uint64_t from_ns, to_ns; /* look at this part, from the recording's begin; to_ns 0: to its end.
-                                CUZK_TIMELINE_CHROME is always all of it */
+                                CUZK_TIMELINE_CHROME, lengths of spans and the
+                                jobs are always of all of it */
     uint64_t gap_ns;         /* gaps that are shorter are counted, not listed */
     uint64_t slice_ns;       /* length of a slice of the series; not 0 */
     size_t n_gaps, n_jobs;   /* how many of the longest are told in a text */

@@ -79,14 +79,10 @@ stage "snarkjs and noble: the same answers from programs that share no code with
 run_or_skip "snarkjs and noble" tests/peers/run.sh build/release
 
 stage "address and undefined-behaviour sanitizers, every representation promise checked"
-# Left out, since they are slow here and what they run others run here, too:
-left_out='[.](adx|ifma)$'                                 # the emulated lanes stand for the vector path
-left_out+='|test_msm[.]|test_(msm_kernel|bit_sum)[.]portable' # large sums: their parts have tests
-left_out+='|test_groups[.]portable'                       # test_points, test_points_tiny, test_scalars
-left_out+='|test_(synthetic|circuit_shapes)$'             # cli.gen_vanilla, cli.filecoin
-left_out+='|cli[.]((filecoin_)?reference|request)'        # cli.prove, cli.filecoin; the request's fuzz target
-left_out+='|server[.](abuse|latency|load|proofs)'         # measure, or prove for long
-build_and_test asan -E "$left_out"
+# the emulated lanes stand for the vector path; the big sums are slow here (their parts have tests of
+# their own), and so are the tests of the daemon that measure or prove for long; the comparisons with
+# Python's reference run the commands that other tests run
+build_and_test asan -E '[.](adx|ifma)$|test_msm[.]|test_msm_kernel[.]portable|server[.](abuse|latency|load|proofs)|cli[.](filecoin_)?reference'
 
 stage "thread sanitizer: pool, concurrent proofs"
 build_and_test tsan -L threads

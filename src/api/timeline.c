@@ -91,8 +91,13 @@ static cuzk_status report(cuzk_text *out, const char *path, cuzk_timeline_format
 {
     cuzk_recording recording;
     CUZK_TRY(cuzk_recording_open(&recording, path, bytes_max, err));
+    uint64_t all_ns = recording.end_ns - recording.begin_ns;
     cuzk_status status = CUZK_OK;
-    if (format == CUZK_TIMELINE_CHROME) {
+    if (o->from_ns > all_ns) {
+        status = CUZK_FAIL(err, CUZK_E_ARGUMENT,
+                           "%s: asked to look from %.3f s on, the recording is %.3f s long", path,
+                           (double)o->from_ns / 1e9, (double)all_ns / 1e9);
+    } else if (format == CUZK_TIMELINE_CHROME) {
         cuzk_chrome_put(out, &recording);
     } else if (format == CUZK_TIMELINE_PICTURE) {
         status = draw(out, &recording, o, err);

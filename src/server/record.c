@@ -2,24 +2,20 @@
 #include "server/record.h"
 
 #include "base/clock.h"
+#include "server/record_file.h"
 #include "server/record_spans.h"
 #include "timeline/recorder.h"
 #include "timeline/recording.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { PERIOD_MS = 100, THREAD_PIECES_MAX = 1 << 20, KEEP_SPANS = 2048, STARTS_MAX = 4096 };
 
 struct cuzk_record {
-    char *path, *old_path;
-    uint64_t limit_bytes;
+    cuzk_record_file file; /* path NULL: none */
     cuzk_logger *log;
     cuzk_record_spans spans;
     cuzk_text head;    /* pieces that every file begins with: kinds, devices */
@@ -28,8 +24,7 @@ struct cuzk_record {
     cuzk_recent_start starts[STARTS_MAX]; /* of spans that are not in memory yet */
     size_t n_starts;
     size_t n_spans, n_kept_bytes; /* not in memory yet; in memory */
-    int fd;                       /* -1: the last write failed; tried again with a new file */
-    uint64_t n_bytes;             /* of the file */
+    uint64_t n_taken;             /* spans in pieces */
     bool has_failed;              /* it was said */
     pthread_t thread;
     pthread_mutex_t lock;
@@ -42,62 +37,7 @@ void cuzk_record_observe(cuzk_record *record, const cuzk_event *event)
     cuzk_record_put_event(&record->spans, event);
 }
 
-/* ---- the file -------------------------------------------------------------------------------- */
-
-static uint64_t wall_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static cuzk_status write_all(cuzk_record *r, const cuzk_text *text, cuzk_error *err)
-{
-    for (size_t at = 0; at < text->size;) {
-        ssize_t n = write(r->fd, text->data + at, text->size - at);
-        if (n < 0 && errno != EINTR) {
-            return CUZK_FAIL(err, CUZK_E_FILE, "writing the recording \"%s\": %s", r->path,
-                             strerror(errno));
-        }
-        at += n > 0 ? (size_t)n : 0;
-    }
-    r->n_bytes += text->size;
-    return CUZK_OK;
-}
-
-static void close_file(cuzk_record *r)
-{
-    if (r->fd >= 0) {
-        close(r->fd);
-    }
-    r->fd = -1;
-}
-
-/* A new file with what each begins with; the one before it becomes PATH.old. */
-static cuzk_status begin_file(cuzk_record *r, cuzk_error *err)
-{
-    close_file(r);
-    CUZK_FAIL_IF(rename(r->path, r->old_path) != 0 && errno != ENOENT, err, CUZK_E_FILE,
-                 "renaming the recording \"%s\": %s", r->path, strerror(errno));
-    r->fd = open(r->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    CUZK_FAIL_IF(r->fd < 0, err, CUZK_E_FILE, "creating the recording \"%s\": %s", r->path,
-                 strerror(errno));
-    r->n_bytes = 0;
-    cuzk_text start = {0};
-    cuzk_recording_put_start(&start, wall_now_ns(), cuzk_now_ns());
-    cuzk_status status = cuzk_text_check(&start, err);
-    if (status == CUZK_OK) {
-        status = write_all(r, &start, err);
-    }
-    cuzk_text_clear(&start);
-    if (status == CUZK_OK) {
-        status = write_all(r, &r->head, err);
-    }
-    if (status == CUZK_OK) {
-        status = write_all(r, &r->threads, err);
-    }
-    return status;
-}
+/* ---- taking ---------------------------------------------------------------------------------- */
 
 /* In memory, too: what was taken since the last time. */
 static void keep(cuzk_record *r)
@@ -136,6 +76,7 @@ static void on_spans(void *user, const cuzk_timespan *spans, size_t n)
     }
     cuzk_recording_put_spans(&r->pieces, spans, n);
     r->n_spans += n;
+    r->n_taken += n;
     note_starts(r, spans, n);
     if (r->n_spans >= KEEP_SPANS) {
         keep(r);
@@ -163,26 +104,28 @@ static void on_lost(void *user, uint64_t n_spans)
     cuzk_recording_put_lost(&((cuzk_record *)user)->pieces, n_spans);
 }
 
-/* What cannot be written is given up, and said once. */
-static cuzk_status write_pieces(cuzk_record *r, cuzk_error *err)
+/* What every file begins with. */
+static cuzk_status write_taken_with(cuzk_record *r, cuzk_error *err)
 {
-    CUZK_TRY(cuzk_text_check(&r->pieces, err));
-    if (r->fd < 0 || r->n_bytes + r->pieces.size > r->limit_bytes / 2) {
-        CUZK_TRY(begin_file(r, err));
+    cuzk_text head = {0};
+    cuzk_text_put_bytes(&head, r->head.data, r->head.size);
+    cuzk_text_put_bytes(&head, r->threads.data, r->threads.size); /* this thread alone writes it */
+    cuzk_status status = cuzk_text_check(&head, err);
+    if (status == CUZK_OK) {
+        status = cuzk_record_file_write(&r->file, &r->pieces, r->n_taken, &head, err);
     }
-    return write_all(r, &r->pieces, err);
+    cuzk_text_clear(&head);
+    return status;
 }
 
+/* What cannot be written is given up, counted, and said once. */
 static void write_taken(cuzk_record *r)
 {
     cuzk_error err = {0};
-    if (r->path == NULL || (r->pieces.size == 0 && !r->pieces.failed)) {
+    if (r->file.path == NULL || (r->pieces.size == 0 && !r->pieces.failed)) {
         return;
     }
-    bool has_failed = write_pieces(r, &err) != CUZK_OK;
-    if (has_failed) {
-        close_file(r);
-    }
+    bool has_failed = write_taken_with(r, &err) != CUZK_OK;
     if (has_failed && !r->has_failed) {
         CUZK_LOG(r->log, CUZK_LOG_ERROR, "the recording has a gap", CUZK_LOG_S("reason", err.text));
     }
@@ -198,6 +141,7 @@ static void take(cuzk_record *r)
     write_taken(r);
     r->pieces.size = 0; /* its memory serves again */
     r->pieces.failed = false;
+    r->n_taken = 0;
 }
 
 static void *run(void *user)
@@ -223,9 +167,7 @@ static void *run(void *user)
 
 static void destroy(cuzk_record *r)
 {
-    close_file(r);
-    free(r->path);
-    free(r->old_path);
+    cuzk_record_file_close(&r->file);
     cuzk_recent_destroy(r->spans.recent);
     cuzk_text_clear(&r->head);
     cuzk_text_clear(&r->threads);
@@ -271,21 +213,10 @@ static cuzk_record *create(const cuzk_record_options *o)
     pthread_cond_init(&r->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&r->lock, NULL);
-    r->fd = -1;
-    r->limit_bytes = o->limit_bytes;
+    r->file.fd = -1;
     r->log = o->log;
     put_head(r, o);
     bool has_memory = !r->head.failed;
-    if (o->path != NULL) {
-        size_t n = strlen(o->path);
-        r->path = strdup(o->path);
-        r->old_path = malloc(n + 5);
-        has_memory = has_memory && r->path != NULL && r->old_path != NULL;
-        if (has_memory) {
-            memcpy(r->old_path, r->path, n);
-            memcpy(r->old_path + n, ".old", 5);
-        }
-    }
     if (o->recent_bytes > 0) {
         r->spans.recent = cuzk_recent_create(o->recent_bytes);
         has_memory = has_memory && r->spans.recent != NULL;
@@ -302,7 +233,11 @@ cuzk_status cuzk_record_start(cuzk_record **out, const cuzk_record_options *opti
 {
     cuzk_record *r = create(options);
     CUZK_FAIL_IF(r == NULL, err, CUZK_E_MEMORY, "starting a recording: out of memory");
-    cuzk_status status = r->path != NULL ? begin_file(r, err) : CUZK_OK;
+    cuzk_status status = CUZK_OK;
+    if (options->path != NULL) {
+        status =
+            cuzk_record_file_open(&r->file, options->path, options->limit_bytes, &r->head, err);
+    }
     if (status == CUZK_OK) {
         status = cuzk_recorder_start(err);
     }
@@ -331,6 +266,13 @@ void cuzk_record_stop(cuzk_record *record)
     pthread_join(record->thread, NULL);
     take(record);
     destroy(record);
+}
+
+static uint64_t wall_now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 cuzk_status cuzk_record_copy(cuzk_record *record, cuzk_text *text, uint64_t *begin_ns,

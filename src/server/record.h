@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The daemon's recording: the engine's events become spans (timeline/catalogue.h), and a thread
- * takes what the recorder holds, writes it to a file and keeps the last minutes in memory.
- *
- * The file has a limit. When half of it is written, it becomes PATH.old, whose predecessor is
- * deleted, and a new one is begun: between half of the limit and all of it is there at any time. */
+ * takes what the recorder holds, writes it to a file (record_file.h) and keeps the last minutes in
+ * memory. */
 #ifndef CUZK_SERVER_RECORD_H
 #define CUZK_SERVER_RECORD_H
 

@@ -18,7 +18,7 @@ const char *cuzk_job_part_name(cuzk_job_part part)
 /* The last spans of a job's last unit. */
 typedef struct {
     uint64_t verify_end;
-    const cuzk_timespan *witness, *start, *wait, *lane, *finish, *verify;
+    const cuzk_timespan *witness, *ready, *start, *wait, *lane, *finish, *verify;
 } way;
 
 static int by_job(const void *a, const void *b)
@@ -66,6 +66,7 @@ static void find_ways(cuzk_job_times *jobs, way *ways, size_t n, const cuzk_reco
         }
         way *w = &ways[job - jobs];
         const cuzk_timespan **to = s->name == CUZK_SPAN_WITNESS        ? &w->witness
+                                   : s->name == CUZK_SPAN_WAIT_WORKER  ? &w->ready
                                    : s->name == CUZK_SPAN_PROVE_START  ? &w->start
                                    : s->name == CUZK_SPAN_LANE_WAIT    ? &w->wait
                                    : s->name == CUZK_SPAN_LANE         ? &w->lane
@@ -95,6 +96,9 @@ static void cut(cuzk_job_times *job, const way *w)
         go_to(job, &now, w->witness->end_ns, CUZK_JOB_PART_WITNESS);
     }
     if (w->start != NULL) {
+        if (w->ready != NULL && job->n_attempts > job->n_units) {
+            go_to(job, &now, w->ready->begin_ns, CUZK_JOB_PART_ATTEMPTS);
+        }
         go_to(job, &now, w->start->begin_ns,
               w->witness != NULL ? CUZK_JOB_PART_WORKER : CUZK_JOB_PART_QUEUE);
         if (w->wait != NULL && w->wait->begin_ns >= w->start->begin_ns) {

@@ -10,6 +10,7 @@
 #define CUZK_JOB_PARTS(X)                                                                          \
     X(QUEUE, "queue")        /* accepted → its witness begins: threads, memory, the circuit */   \
     X(WITNESS, "witness")    /* the witness is made */                                             \
+    X(ATTEMPTS, "attempts")  /* ready → a proof was bad and it is ready again */                 \
     X(WORKER, "wait-worker") /* ready → a worker takes it */                                     \
     X(BEFORE,                                                                                      \
       "host-before") /* in prove.start without lane.wait and lane, until the lane is had */        \

@@ -11,6 +11,8 @@
 
 #include <stdbool.h>
 
+#define CUZK_RECORDING_MAGIC "cuzkspan" /* its first bytes */
+
 enum {
     CUZK_RECORDING_VERSION = 1,
     CUZK_RECORDING_KINDS = 8,    /* kinds of jobs */
@@ -58,7 +60,8 @@ typedef struct {
     char *s;
 } cuzk_recording_string;
 
-/* A recording in memory. All arrays are owned. */
+/* A recording in memory. All arrays are owned. Texts and labels are UTF-8 without control
+ * characters: what else stood in the file is "?". */
 typedef struct {
     cuzk_timespan *spans; /* by begin_ns, then by the longer, then by name */
     size_t n_spans;

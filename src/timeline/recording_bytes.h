@@ -11,8 +11,6 @@ enum {
     CUZK_PIECE_MAX = 1 << 26    /* bytes of a payload */
 };
 
-#define CUZK_RECORDING_MAGIC "cuzkspan"
-
 /* Which fields of a packed span follow its times. */
 enum {
     CUZK_PACK_JOB = 1,    /* job (difference to the last), kind, priority */

@@ -2,9 +2,12 @@
 #include "timeline/recording.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 enum { STEP = 1 << 20 };
@@ -39,14 +42,30 @@ static cuzk_status read_file(gzFile file, const char *path, uint64_t limit, uint
     }
 }
 
+/* A regular file alone: opening a pipe would wait for its writer. */
+static cuzk_status open_file(gzFile *file, const char *path, cuzk_error *err)
+{
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    CUZK_FAIL_IF(fd < 0, err, CUZK_E_FILE, "opening %s: %s", path, strerror(errno));
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return CUZK_FAIL(err, CUZK_E_FILE, "opening %s: not a regular file", path);
+    }
+    *file = gzdopen(fd, "rb");
+    if (*file == NULL) {
+        close(fd);
+        return CUZK_FAIL(err, CUZK_E_MEMORY, "opening %s: out of memory", path);
+    }
+    return CUZK_OK;
+}
+
 cuzk_status cuzk_recording_open(cuzk_recording *out, const char *path, uint64_t limit,
                                 cuzk_error *err)
 {
     memset(out, 0, sizeof *out);
-    errno = 0;
-    gzFile file = gzopen(path, "rbe");
-    CUZK_FAIL_IF(file == NULL, err, CUZK_E_FILE, "opening %s: %s", path,
-                 errno != 0 ? strerror(errno) : "out of memory");
+    gzFile file;
+    CUZK_TRY(open_file(&file, path, err));
     uint8_t *data = NULL;
     size_t n_bytes = 0;
     cuzk_status status = read_file(file, path, limit, &data, &n_bytes, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Twice over the pieces: first their sums and how much they hold, so that every array is allocated
  * once and never beyond what the bytes can fill, then what is in them. */
+#include "timeline/plain_text.h"
 #include "timeline/recording.h"
 #include "timeline/recording_bytes.h"
 #include "timeline/sort.h"
@@ -67,7 +68,9 @@ static bool next_piece(piece *p, const uint8_t *data, size_t n_bytes, size_t *at
     }
     const uint8_t *header = data + *at;
     uint32_t n = cuzk_load_u32_le(header + 4);
-    if (n > CUZK_PIECE_MAX || n > n_bytes - *at - CUZK_PIECE_HEADER ||
+    /* type 0: there is none; zeros are what a power loss leaves */
+    if (cuzk_load_u32_le(header) == 0 || n > CUZK_PIECE_MAX ||
+        n > n_bytes - *at - CUZK_PIECE_HEADER ||
         crc32(0, header + CUZK_PIECE_HEADER, n) != cuzk_load_u32_le(header + 8)) {
         return false;
     }
@@ -89,7 +92,9 @@ static cuzk_status bad(const piece *p, const char *what, cuzk_error *err)
 /* The most spans, and the highest numbers, of all pieces. */
 static cuzk_status count(reading *r, piece *p, cuzk_error *err)
 {
-    uint64_t number = take_varint(p);
+    bool has_number =
+        p->type == CUZK_PIECE_SPANS || p->type == CUZK_PIECE_THREAD || p->type == CUZK_PIECE_TEXT;
+    uint64_t number = has_number ? take_varint(p) : 0;
     uint64_t left = (uint64_t)(p->end - p->at);
     switch (p->type) {
     case CUZK_PIECE_SPANS:
@@ -142,6 +147,7 @@ static cuzk_status read_label(piece *p, char label[CUZK_RECORDING_LABEL], cuzk_e
     if (n > 0) {
         memcpy(label, p->at, n);
     }
+    cuzk_plain_text(label);
     return CUZK_OK;
 }
 
@@ -157,6 +163,7 @@ static cuzk_status read_string(piece *p, char **to, cuzk_error *err)
         memcpy(s, p->at, n);
     }
     s[n] = 0;
+    cuzk_plain_text(s);
     free(*to);
     *to = s;
     return CUZK_OK;
@@ -245,6 +252,9 @@ static cuzk_status read_piece(reading *r, piece *p, size_t *n_texts, cuzk_error 
     if (p->type == CUZK_PIECE_SPANS) {
         return read_spans(r, p, err);
     }
+    if (p->type > CUZK_PIECE_LOST) { /* of a later version: says nothing to us */
+        return CUZK_OK;
+    }
     uint64_t number = take_varint(p);
     if (p->is_short) {
         return bad(p, "its number is cut off", err);
@@ -275,7 +285,7 @@ static cuzk_status read_piece(reading *r, piece *p, size_t *n_texts, cuzk_error 
     case CUZK_PIECE_LOST:
         out->n_lost = out->n_lost > UINT64_MAX - number ? UINT64_MAX : out->n_lost + number;
         return CUZK_OK;
-    default: /* of a later minor version: says nothing to us */
+    default:
         return CUZK_OK;
     }
 }

@@ -46,7 +46,8 @@ static void put_head(cuzk_text *text, const cuzk_recording_report *r)
     const cuzk_analysis *a = r->analysis;
     cuzk_text_put(text, "recording of ");
     cuzk_report_put_ns(text, rec->end_ns - rec->begin_ns);
-    time_t when = (time_t)((rec->wall_ns + (rec->begin_ns - rec->host_ns)) / 1000000000);
+    uint64_t begin_ns = rec->n_spans > 0 ? rec->begin_ns : rec->host_ns;
+    time_t when = (time_t)((rec->wall_ns + (begin_ns - rec->host_ns)) / 1000000000);
     struct tm tm;
     char date[64];
     if (rec->wall_ns != 0 && gmtime_r(&when, &tm) != NULL &&
@@ -70,9 +71,12 @@ static void put_head(cuzk_text *text, const cuzk_recording_report *r)
         put_moment(text, r, a->end_ns);
         cuzk_text_put(text, "\n");
     }
-    cuzk_text_printf(text, "%" PRIu64 " jobs ended, %" PRIu64 " units done: one unit every ",
-                     a->n_jobs_ended, a->n_units_done);
-    cuzk_report_put_ns(text, a->n_units_done > 0 ? (a->end_ns - a->begin_ns) / a->n_units_done : 0);
+    cuzk_text_printf(text, "%" PRIu64 " jobs ended, %" PRIu64 " units done", a->n_jobs_ended,
+                     a->n_units_done);
+    if (a->n_units_done > 0) {
+        cuzk_text_put(text, ": one unit every ");
+        cuzk_report_put_ns(text, (a->end_ns - a->begin_ns) / a->n_units_done);
+    }
     cuzk_text_put(text, "\n");
 }
 
@@ -233,11 +237,21 @@ static const char *kind_name(const cuzk_recording_report *r, uint8_t kind)
                                                : "(not named)";
 }
 
+/* What follows is not cut to the part that is looked at. */
+static void put_whole(cuzk_text *text, const cuzk_recording_report *r)
+{
+    if (r->analysis->begin_ns != r->recording->begin_ns ||
+        r->analysis->end_ns != r->recording->end_ns) {
+        cuzk_text_put(text, "\nof the whole recording:\n");
+    }
+}
+
 static void put_spans(cuzk_text *text, const cuzk_recording_report *r)
 {
     if (r->n_spans == 0) {
         return;
     }
+    put_whole(text, r);
     cuzk_text_printf(text, "\n%-20s %-20s %8s %10s %10s %10s %10s\n", "span", "kind", "number",
                      "p50", "p90", "p99", "most");
     for (size_t i = 0; i < r->n_spans; i++) {
@@ -270,10 +284,7 @@ static void put_job(cuzk_text *text, const cuzk_recording_report *r, const cuzk_
     const char *id = cuzk_recording_text(r->recording, job->text);
     cuzk_text_put(text, "  ");
     if (id != NULL) {
-        for (const char *p = id; *p != 0; p++) { /* an id is any text: it stays on its line */
-            char c = (unsigned char)*p < 0x20 || *p == 0x7f ? ' ' : *p;
-            cuzk_text_put_bytes(text, &c, 1);
-        }
+        cuzk_text_put(text, id);
     } else {
         cuzk_text_printf(text, "job %" PRIu64, job->job);
     }

@@ -179,13 +179,41 @@ def test_limit(cuzk):
     assert report(cuzk, d.folder + "/rec.old")["devices"][0]["id"] != ""
 
 
-def test_a_recording_that_cannot_be_written(cuzk):
-    """At the start it is an error; a folder that is missing is named."""
+def test_what_is_no_recording_stays(cuzk):
+    """Anything at the path, or at PATH.old, that is no recording is refused by name and not touched."""
+    def other(path):
+        with open(path, "w") as f:
+            f.write("mine")
+    def refused(name, make, text, at="/rec"):
+        d = Daemon(cuzk, test=True, name=name, config={"recording.path": "rec"})
+        make(d.folder + at)
+        d.spawn()
+        assert d.wait_end() == 1
+        assert text in d.log() and at[1:] in d.log(), d.log()
+        d.process = None
+        return d.folder + at
+    assert harness.read(refused("other", other, "no recording")) == b"mine"
+    assert harness.read(refused("other-old", other, "no recording", "/rec.old")) == b"mine"
+    assert os.path.isdir(refused("folder", os.mkdir, "not a regular file"))
+    refused("pipe", os.mkfifo, "not a regular file")
     d = Daemon(cuzk, test=True, name="nowhere", config={"recording.path": "/nonexistent/rec"})
     d.spawn()
     assert d.wait_end() == 1
     assert "/nonexistent/rec" in d.log() and "No such file" in d.log(), d.log()
     d.process = None
+
+
+def test_one_writer(cuzk):
+    """A second daemon does not take the file of the first."""
+    first = Daemon(cuzk, test=True, name="first", config={"recording.path": "rec"})
+    with first:
+        second = Daemon(cuzk, test=True, name="second", config={"recording.path": first.folder + "/rec"})
+        second.spawn()
+        assert second.wait_end() == 1
+        assert "another process writes the recording" in second.log(), second.log()
+        second.process = None
+        assert first.prove(first.null("n=1", "kept")).status == COMPLETED
+    assert [job["id"] for job in report(cuzk, first.folder + "/rec")["jobs"]] == ["kept"]
 
 
 def test_refusals(cuzk):

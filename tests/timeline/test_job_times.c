@@ -65,10 +65,41 @@ static void test_parts(void **state)
     assert_int_equal(jobs[1].last_unit, 1);
     assert_int_equal(jobs[1].n_attempts, 3);
     assert_int_equal(jobs[1].part_ns[CUZK_JOB_PART_QUEUE], 2001);
-    for (unsigned p = 1; p < CUZK_JOB_PARTS_COUNT; p++) {
-        assert_int_equal(jobs[1].part_ns[p], 1 << p);
+    for (unsigned p = 1, bit = 1; p < CUZK_JOB_PARTS_COUNT; p++) {
+        if (p == CUZK_JOB_PART_ATTEMPTS) {
+            assert_int_equal(jobs[1].part_ns[p], 0); /* its witness was made anew */
+            continue;
+        }
+        assert_int_equal(jobs[1].part_ns[p], 1 << bit++);
     }
     assert_int_equal(total(&jobs[1]), jobs[1].end_ns - jobs[1].begin_ns);
+    free(jobs);
+    cuzk_recording_clear(&s.recording);
+}
+
+/* A proof that was bad: its time is neither the queue's nor a wait for a worker. */
+static void test_attempts(void **state)
+{
+    (void)state;
+    schedule s = {0};
+    put_way(&s, 5, 0, 1000);
+    uint64_t again = s.now;
+    s.now += 40;
+    schedule_put(&s, CUZK_SPAN_WAIT_WORKER, again, 5, 0, -1, -1);
+    s.now += 100;
+    schedule_put(&s, CUZK_SPAN_PROVE_START, s.now - 100, 5, 0, 0, 0);
+    s.now += 7;
+    schedule_put(&s, CUZK_SPAN_VERIFY, s.now - 7, 5, 0, -1, -1);
+    schedule_put(&s, CUZK_SPAN_JOB, 1000, 5, -1, -1, -1);
+    schedule_end(&s);
+    size_t n;
+    cuzk_job_times *jobs = get(&s, &n);
+    assert_int_equal(n, 1);
+    assert_int_equal(jobs[0].part_ns[CUZK_JOB_PART_QUEUE], 1);
+    assert_int_equal(jobs[0].part_ns[CUZK_JOB_PART_WITNESS], 2);
+    assert_int_equal(jobs[0].part_ns[CUZK_JOB_PART_ATTEMPTS], again - 1003);
+    assert_int_equal(jobs[0].part_ns[CUZK_JOB_PART_WORKER], 40);
+    assert_int_equal(total(&jobs[0]), jobs[0].end_ns - jobs[0].begin_ns);
     free(jobs);
     cuzk_recording_clear(&s.recording);
 }
@@ -139,6 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_attempts),
         cmocka_unit_test(test_missing_spans),
         cmocka_unit_test(test_span_times),
     };

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -249,6 +250,8 @@ static void test_wrong_pieces(void **state)
         {CUZK_PIECE_LOST, "", 0, "cut off"},
         {CUZK_PIECE_NAMES, "abc", 3, "no end"},
         {99, "whatever", 8, NULL},
+        {99, "", 0, NULL},
+        {99, "\xff\xff", 2, NULL}, /* whatever it begins with */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cuzk_text text = {0};
@@ -267,6 +270,60 @@ static void test_wrong_pieces(void **state)
         cuzk_recording_clear(&r);
         cuzk_text_clear(&text);
     }
+}
+
+static void test_texts_are_plain(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in, *out;
+    } cases[] = {
+        {"job \"7\" <&>", "job \"7\" <&>"},
+        {"a\nb\tc\x1b[2J\x7f", "a?b?c?[2J?"},
+        {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
+        {"\xc3", "?"},
+        {"\x80\xff", "??"},
+        {"\xc2\x9b", "??"},                            /* a control character of eight bits */
+        {"\xe2\x80\xae|\xe2\x81\xa6", "???|???"},      /* right to left */
+        {"\xc0\xaf|\xe0\x80\xaf", "??|???"},           /* longer than need be */
+        {"\xed\xa0\x80|\xf4\x90\x80\x80", "???|????"}, /* surrogate, beyond the last */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cuzk_text text = {0};
+        cuzk_recording_put_start(&text, 0, 0);
+        cuzk_recording_put_text(&text, 1, cases[i].in, strlen(cases[i].in));
+        cuzk_recording_put_kind(&text, 1, cases[i].in);
+        cuzk_recording_put_device(&text, 1, 1, cases[i].in);
+        cuzk_recording_put_thread(&text, 1, cases[i].in);
+        cuzk_recording r;
+        cuzk_error err = {0};
+        assert_int_equal(cuzk_recording_read(&r, (uint8_t *)text.data, text.size, &err), CUZK_OK);
+        assert_string_equal(cuzk_recording_text(&r, 1), cases[i].out);
+        assert_string_equal(r.kinds[1], cases[i].out);
+        assert_string_equal(r.devices[1].id, cases[i].out);
+        assert_string_equal(r.threads[1], cases[i].out);
+        cuzk_recording_clear(&r);
+        cuzk_text_clear(&text);
+    }
+}
+
+/* What a power loss leaves: the end of the file is zeros. */
+static void test_zeros_behind(void **state)
+{
+    (void)state;
+    cuzk_timespan *spans;
+    cuzk_text text = sample(20, &spans);
+    static const char zeros[100];
+    size_t size = text.size;
+    cuzk_text_put_bytes(&text, zeros, sizeof zeros);
+    cuzk_recording r;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_recording_read(&r, (uint8_t *)text.data, text.size, &err), CUZK_OK);
+    assert_int_equal(r.n_spans, 20);
+    assert_int_equal(r.n_bytes_after, text.size - size);
+    cuzk_recording_clear(&r);
+    cuzk_text_clear(&text);
+    free(spans);
 }
 
 static void test_names_of_a_later_version(void **state)
@@ -315,6 +372,11 @@ static void test_files(void **state)
         memset(&err, 0, sizeof err);
     }
     unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes to it: it is not waited for */
+    assert_int_equal(cuzk_recording_open(&r, path, 1000, &err), CUZK_E_FILE);
+    assert_non_null(strstr(err.text, "not a regular file"));
+    memset(&err, 0, sizeof err);
+    unlink(path);
     assert_int_equal(cuzk_recording_open(&r, path, 1000, &err), CUZK_E_FILE);
     assert_non_null(strstr(err.text, "No such file"));
     free(spans);
@@ -347,6 +409,8 @@ int main(void)
         cmocka_unit_test(test_names_of_a_later_version),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_catalogue),
+        cmocka_unit_test(test_texts_are_plain),
+        cmocka_unit_test(test_zeros_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
