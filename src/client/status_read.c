@@ -303,8 +303,9 @@ static cuzk_status fill_in(char **text, cuzk_error *err)
 static cuzk_status fill_texts(cuzk_status_view *view, cuzk_error *err)
 {
     for (size_t i = 0; i < view->n_jobs; i++) {
-        char **texts[] = {&view->jobs[i].job_id, &view->jobs[i].kind, &view->jobs[i].state,
-                          &view->jobs[i].partitions, &view->jobs[i].waits_for};
+        char **texts[] = {&view->jobs[i].job_id,    &view->jobs[i].kind,
+                          &view->jobs[i].state,     &view->jobs[i].partitions,
+                          &view->jobs[i].waits_for, &view->jobs[i].error};
         for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
             CUZK_TRY(fill_in(texts[k], err));
         }
@@ -360,6 +361,7 @@ void cuzk_status_view_clear(cuzk_status_view *view)
         free(view->jobs[i].state);
         free(view->jobs[i].partitions);
         free(view->jobs[i].waits_for);
+        free(view->jobs[i].error);
     }
     for (size_t i = 0; i < view->n_workers; i++) {
         free(view->workers[i].job_id);

@@ -18,6 +18,7 @@ typedef struct {
     unsigned priority;   /* of the wire; 0: not told */
     double age, started; /* seconds ago; negative: not yet, or not told */
     char *waits_for;     /* in words; "": for nothing, or not told */
+    char *error;         /* why it failed; "": it did not, or not told */
     size_t place;        /* in the text */
     unsigned n_partitions, n_done;
     /* by partition: '.' pending, 'w' witness, 'r' ready for a device, 'd' on a device, '#' done,

@@ -89,6 +89,9 @@ static cuzk_status on_job_member(cuzk_status_reader *r, void *out, const char *k
     if (strcmp(key, "state") == 0) {
         return cuzk_status_take_text(r, &job->state, token);
     }
+    if (strcmp(key, "error") == 0) {
+        return cuzk_status_take_text(r, &job->error, token);
+    }
     if (strcmp(key, "waits_for") == 0) {
         return cuzk_status_take_wait(r, &job->waits_for, token);
     }

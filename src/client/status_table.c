@@ -139,8 +139,10 @@ static void print_residents(const cuzk_look *l)
         for (size_t k = 0; k < l->http.n_residents; k++) {
             const cuzk_status_resident *h = &l->http.residents[k];
             if (strcmp(h->circuit_id, s->circuit_id) == 0) {
-                printf("%s%s, idle %s", h->state[0] != '\0' ? ", " : "",
-                       cut(h->state, CIRCUIT_WIDTH).text, cuzk_session_time_of(h->idle).text);
+                bool is_idle = s->ref_count == 0 && h->idle > 0; /* not while it is loaded */
+                printf("%s%s%s%s", h->state[0] != '\0' ? ", " : "",
+                       cut(h->state, CIRCUIT_WIDTH).text, is_idle ? ", idle " : "",
+                       is_idle ? cuzk_session_time_of(h->idle).text : "");
             }
         }
         printf("\n");
@@ -167,6 +169,9 @@ static void print_job(const cuzk_status_job *j)
     printf("\n");
     if (j->waits_for[0] != '\0') {
         printf("    waits for %s\n", cut(j->waits_for, WAIT_WIDTH).text);
+    }
+    if (j->error[0] != '\0') {
+        printf("    %s\n", cut(j->error, WAIT_WIDTH).text);
     }
 }
 

@@ -21,7 +21,7 @@ static const char whole[] =
     "   {\"state\": \"new word\", \"index\": 6}]}],\n"
     " \"pipelines_left_out\": 3, \"queued_left_out\": 40,\n"
     " \"queued\": [{\"job_id\": \"b\", \"waits_for\": {\"text\": \"a turn\"}}, {\"job_id\": \"c\", "
-    "\"state\": \"held\"}],\n"
+    "\"state\": \"held\", \"error\": \"no room\"}],\n"
     " \"gpu_workers\": [{\"worker_id\": 1, \"gpu_ordinal\": 2, \"device\": \"cuda:2\",\n"
     "   \"current_job\": \"b\", \"current_partition\": 5, \"busy_secs\": 1.25, \"reserve\": true,\n"
     "   \"x\": []}, {\"current_job\": null, \"current_partition\": null, \"busy_secs\": null}],\n"
@@ -83,6 +83,8 @@ static void test_whole(void **state)
     assert_string_equal(j[2].state, "held");
     assert_string_equal(j[0].waits_for, "");
     assert_string_equal(j[1].waits_for, "a turn");
+    assert_string_equal(j[1].error, "");
+    assert_string_equal(j[2].error, "no room");
     assert_string_equal(j[1].kind, "");
     assert_string_equal(j[1].partitions, "");
     assert_true(j[1].age < 0 && j[1].started < 0);

@@ -118,7 +118,7 @@ static void test_layout(void **state)
         "snap-update         0            1\n"
         "\n"
         "parameters                     size  users  state\n"
-        "snap-32g                   33.0 GiB      2  warm, ready, idle 1 min 1 s\n"
+        "snap-32g                   33.0 GiB      2  warm, ready\n"
         "\n"
         "job                                  kind         priority state            age  "
         "partitions\n"
