@@ -134,7 +134,7 @@ def test_status(cuzk):
         lines = [" ".join(line.split()) for line in full.splitlines()]
         for line in ("0 NVIDIA H200 90.0 GiB of 140.0 GiB free porep-c2 porep-1000-5 partition 2, 12.2 s",
                      "0 NVIDIA H200 90.0 GiB of 140.0 GiB free idle (for CRITICAL jobs only)", "porep-c2 0 1", "snap-update 1 0",
-                     "porep-32g 44.0 GiB 1 hot, ready, idle 0.0 s",
+                     "porep-32g 44.0 GiB 1 hot, ready",
                      "porep-1000-5 porep-c2 normal running 1 min 1 s 2 of 10 [##drw....!]",
                      "w winning-post critical completed 2.5 s 1 of 1", "a?b snap-update low queued 12.0 s 0 of 16", "waits for its turn, behind job ?porep-1000-5",
                      "3 requests wait to be taken in; the first one for stage decode, which is full: 2 at once"):
