@@ -8,7 +8,9 @@
  * an approximation of k from the upper word products: it is at most one too small, and then only by
  * a part below 2^-29, so that the bound 2r still holds since 2r/2^256 < 0.91.
  * "Loose" values are words below 2r; 4r may exceed 2^256, sums carry into a bit that is dropped
- * after the comparison. */
+ * after the comparison. "Wide" values are words below 2^256 - 2^232, where products are still below
+ * (1 + 2^-29 + 1 - 2^-24)·r. Where one operand of a sum is wide and the other one loose, it is
+ * corrected only where it leaves that range, which is told by a carry and the highest word. */
 #ifndef CUZK_FIELD_FACTOR_H
 #define CUZK_FIELD_FACTOR_H
 
@@ -58,7 +60,7 @@ static CUZK_HD inline void fr_factor_from(fr_factor *o, const fr *a)
     }
 }
 
-/** o = x·w modulo r, loose, for loose x. */
+/** o = x·w modulo r, loose, for wide x. */
 static CUZK_HD CUZK_ALWAYS_INLINE void fr_mul_factor(fr *o, const fr *x, const fr_factor *f)
 {
     CUZK_LOCAL_TABLE uint64_t r[FR_LIMBS] = CUZK_CC(FR_MODULUS);
@@ -70,6 +72,109 @@ static CUZK_HD CUZK_ALWAYS_INLINE void fr_mul_factor(fr *o, const fr *x, const f
     cuzk_limbs_mul(k_r, product + FR_LIMBS, r, FR_LIMBS);
     cuzk_limbs_mul(product, x->l, f->w, FR_LIMBS);
     (void)cuzk_limbs_sub(o->l, product, k_r, FR_LIMBS);
+#endif
+}
+
+#if CUZK_DEVICE_CODE
+#if defined(CUZK_EMULATED_DEVICE)
+static inline void fr_ptx_add_if(uint32_t *w, const uint64_t *m, uint32_t condition)
+{
+    uint64_t carry = 0;
+    for (int j = 0; j < 8 && condition != 0; j++) {
+        carry += (uint64_t)w[j] + cuzk_ptx_half(m, j);
+        w[j] = (uint32_t)carry;
+        carry >>= 32;
+    }
+}
+#else
+/** w <- w + m modulo 2^256 where condition is not 0: eight predicated instructions, no selections.
+ */
+static __device__ __forceinline__ void fr_ptx_add_if(uint32_t *w, const uint64_t *m,
+                                                     uint32_t condition)
+{
+    asm volatile("{\n\t.reg .pred p;\n\t"
+                 "setp.ne.u32 p, %16, 0;\n\t"
+                 "@p add.cc.u32 %0, %0, %8;\n\t"
+                 "@p addc.cc.u32 %1, %1, %9;\n\t"
+                 "@p addc.cc.u32 %2, %2, %10;\n\t"
+                 "@p addc.cc.u32 %3, %3, %11;\n\t"
+                 "@p addc.cc.u32 %4, %4, %12;\n\t"
+                 "@p addc.cc.u32 %5, %5, %13;\n\t"
+                 "@p addc.cc.u32 %6, %6, %14;\n\t"
+                 "@p addc.u32 %7, %7, %15;\n\t}"
+                 : "+r"(w[0]), "+r"(w[1]), "+r"(w[2]), "+r"(w[3]), "+r"(w[4]), "+r"(w[5]),
+                   "+r"(w[6]), "+r"(w[7])
+                 : "r"(cuzk_ptx_half(m, 0)), "r"(cuzk_ptx_half(m, 1)), "r"(cuzk_ptx_half(m, 2)),
+                   "r"(cuzk_ptx_half(m, 3)), "r"(cuzk_ptx_half(m, 4)), "r"(cuzk_ptx_half(m, 5)),
+                   "r"(cuzk_ptx_half(m, 6)), "r"(cuzk_ptx_half(m, 7)), "r"(condition));
+}
+#endif
+
+/** o = a - b, plus m where that is negative; 256 bits. */
+static __device__ __forceinline__ void fr_ptx_sub_wrap(uint64_t *o, const uint64_t *a,
+                                                       const uint64_t *b, const uint64_t *m)
+{
+    uint32_t w[8];
+    w[0] = cuzk_ptx_sub_cc(cuzk_ptx_half(a, 0), cuzk_ptx_half(b, 0));
+#pragma unroll
+    for (int j = 1; j < 8; j++) {
+        w[j] = cuzk_ptx_subc_cc(cuzk_ptx_half(a, j), cuzk_ptx_half(b, j));
+    }
+    fr_ptx_add_if(w, m, cuzk_ptx_subc(0, 0));
+    cuzk_ptx_join(o, w, 4);
+}
+
+/** o = a + b, plus minus_m modulo 2^256 where that is 2^256 - 2^232 or more. */
+static __device__ __forceinline__ void fr_ptx_add_wrap(uint64_t *o, const uint64_t *a,
+                                                       const uint64_t *b, const uint64_t *minus_m)
+{
+    uint32_t w[8];
+    w[0] = cuzk_ptx_add_cc(cuzk_ptx_half(a, 0), cuzk_ptx_half(b, 0));
+#pragma unroll
+    for (int j = 1; j < 8; j++) {
+        w[j] = cuzk_ptx_addc_cc(cuzk_ptx_half(a, j), cuzk_ptx_half(b, j));
+    }
+    uint32_t carry = cuzk_ptx_addc(0, 0);
+    fr_ptx_add_if(w, minus_m, carry | (uint32_t)(w[7] >= 0xffffff00u));
+    cuzk_ptx_join(o, w, 4);
+}
+#endif
+
+/** o = a + b modulo r: wide, for wide a and loose b. */
+static CUZK_HD CUZK_ALWAYS_INLINE void fr_add_wide(fr *o, const fr *a, const fr *b)
+{
+    uint64_t twice[FR_LIMBS], minus_twice[FR_LIMBS];
+    fr_twice_modulus(twice);
+    CUZK_UNROLL
+    for (int i = 0; i < FR_LIMBS; i++) { /* the lowest word of 2r is not 0 */
+        minus_twice[i] = i == 0 ? 0 - twice[0] : ~twice[i];
+    }
+#if CUZK_DEVICE_CODE
+    fr_ptx_add_wrap(o->l, a->l, b->l, minus_twice);
+#else
+    uint64_t sum[FR_LIMBS], less[FR_LIMBS];
+    uint64_t carry = cuzk_limbs_add(sum, a->l, b->l, FR_LIMBS);
+    uint64_t take = 0 - (carry | (uint64_t)(sum[FR_LIMBS - 1] >> 40 == 0xffffff));
+    (void)cuzk_limbs_add(less, sum, minus_twice, FR_LIMBS);
+    for (int i = 0; i < FR_LIMBS; i++) {
+        o->l[i] = (less[i] & take) | (sum[i] & ~take);
+    }
+#endif
+}
+
+/** o = a - b modulo r: wide, for wide a and loose b; loose, for loose a. */
+static CUZK_HD CUZK_ALWAYS_INLINE void fr_sub_wide(fr *o, const fr *a, const fr *b)
+{
+    uint64_t twice[FR_LIMBS];
+    fr_twice_modulus(twice);
+#if CUZK_DEVICE_CODE
+    fr_ptx_sub_wrap(o->l, a->l, b->l, twice);
+#else
+    uint64_t difference[FR_LIMBS], carry = 0;
+    uint64_t mask = 0 - cuzk_limbs_sub(difference, a->l, b->l, FR_LIMBS);
+    for (int i = 0; i < FR_LIMBS; i++) {
+        o->l[i] = cuzk_adc(difference[i], twice[i] & mask, &carry);
+    }
 #endif
 }
 
@@ -90,20 +195,25 @@ static CUZK_HD CUZK_ALWAYS_INLINE void fr_add_loose(fr *o, const fr *a, const fr
 #endif
 }
 
-/** o = a - b modulo r; all loose. */
-static CUZK_HD CUZK_ALWAYS_INLINE void fr_sub_loose(fr *o, const fr *a, const fr *b)
+/** o = the loose element of a wide one. */
+static CUZK_HD CUZK_ALWAYS_INLINE void fr_loosen_wide(fr *o, const fr *a)
 {
-    uint64_t twice[FR_LIMBS];
-    fr_twice_modulus(twice);
+    CUZK_LOCAL_TABLE uint64_t r[FR_LIMBS] = CUZK_CC(FR_MODULUS);
+    uint64_t multiple[FR_LIMBS];
+    *o = *a;
+    CUZK_UNROLL
+    for (int shift = r[FR_LIMBS - 1] >> 62 == 0 ? 2 : 1; shift > 0;
+         shift--) { /* 4r, if there is, and 2r */
+        CUZK_UNROLL
+        for (int i = 0; i < FR_LIMBS; i++) {
+            multiple[i] = r[i] << shift | (i == 0 ? 0 : r[i - 1] >> (64 - shift));
+        }
 #if CUZK_DEVICE_CODE
-    cuzk_ptx_mod_sub(o->l, a->l, b->l, twice, FR_LIMBS);
+        cuzk_ptx_reduce_once(o->l, o->l, multiple, FR_LIMBS);
 #else
-    uint64_t difference[FR_LIMBS], carry = 0;
-    uint64_t mask = 0 - cuzk_limbs_sub(difference, a->l, b->l, FR_LIMBS);
-    for (int i = 0; i < FR_LIMBS; i++) {
-        o->l[i] = cuzk_adc(difference[i], twice[i] & mask, &carry);
-    }
+        cuzk_limbs_reduce_once(o->l, o->l, multiple, FR_LIMBS);
 #endif
+    }
 }
 
 /** o = the reduced element of a loose one. */

@@ -149,7 +149,7 @@ static void factor_host(void *o, const void *a, const void *b)
     fr_factor_from(&f, &reduced);
     fr_mul_factor(&results[0], &x, &f);
     fr_add_loose(&results[1], &x, &y);
-    fr_sub_loose(&results[2], &x, &y);
+    fr_sub_wide(&results[2], &x, &y);
     for (int i = 0; i < CUZK_FACTOR_CHECK_RESULTS; i++) {
         fr_reduce_loose(&results[i], &results[i]);
     }

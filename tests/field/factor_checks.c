@@ -121,14 +121,78 @@ static void check_sums(void)
         (void)cuzk_limbs_sub(minus, r, reduced_b, WORDS); /* 1 … r */
         wide[WORDS] = cuzk_limbs_add(wide, reduced_a, minus, WORDS);
         reduce(expected, wide);
-        fr_sub_loose(&o, &a, &b);
+        fr_sub_wide(&o, &a, &b);
         assert_true(is_loose(&o));
         fr_reduce_loose(&o, &o);
         expect_words("difference", o.l, expected);
         o = b;
-        fr_sub_loose(&o, &a, &o);
+        fr_sub_wide(&o, &a, &o);
         fr_reduce_loose(&o, &o);
         expect_words("difference in place", o.l, expected);
+    }
+}
+
+/* Wide values: at random, around multiples of r and at the upper end; with loose ones. */
+static void rand_wide(uint64_t *o, int i)
+{
+    static const uint64_t below = UINT64_C(0xffffff0000000000); /* of the highest word */
+    do {
+        for (int j = 0; j < WORDS; j++) {
+            o[j] = rand_u64();
+        }
+    } while (o[WORDS - 1] >= below);
+    if (i % 4 == 0) {
+        o[WORDS - 1] = below - 1;
+        o[WORDS - 2] = i % 8 == 0 ? ~UINT64_C(0) : o[WORDS - 2];
+    } else if (i % 4 == 1) {
+        rand_loose(o);
+    }
+}
+
+static void check_wide(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        fr a, b, o;
+        uint64_t wide[WORDS + 1] = {0}, expected[WORDS], reduced_a[WORDS], reduced_b[WORDS],
+                              minus[WORDS];
+        rand_wide(a.l, i);
+        rand_loose(b.l);
+        memcpy(wide, a.l, sizeof a.l);
+        reduce(reduced_a, wide);
+        fr_loosen_wide(&o, &a);
+        assert_true(is_loose(&o));
+        fr_reduce_loose(&o, &o);
+        expect_words("reduced wide value", o.l, reduced_a);
+
+        wide[WORDS] = cuzk_limbs_add(wide, a.l, b.l, WORDS);
+        reduce(expected, wide);
+        fr_add_wide(&o, &a, &b);
+        assert_true(o.l[WORDS - 1] < UINT64_C(0xffffff0000000000));
+        fr_loosen_wide(&o, &o);
+        fr_reduce_loose(&o, &o);
+        expect_words("wide sum", o.l, expected);
+
+        wide[WORDS] = 0;
+        memcpy(wide, b.l, sizeof b.l);
+        reduce(reduced_b, wide);
+        (void)cuzk_limbs_sub(minus, r, reduced_b, WORDS); /* 1 … r */
+        wide[WORDS] = cuzk_limbs_add(wide, reduced_a, minus, WORDS);
+        reduce(expected, wide);
+        fr_sub_wide(&o, &a, &b);
+        assert_true(o.l[WORDS - 1] < UINT64_C(0xffffff0000000000));
+        fr_loosen_wide(&o, &o);
+        fr_reduce_loose(&o, &o);
+        expect_words("wide difference", o.l, expected);
+
+        fr_factor f;
+        fr montgomery;
+        fr_from_canonical(&montgomery, reduced_b);
+        fr_factor_from(&f, &montgomery);
+        naive_mul(expected, reduced_a, reduced_b, r, WORDS);
+        fr_mul_factor(&o, &a, &f);
+        assert_true(is_loose(&o));
+        fr_reduce_loose(&o, &o);
+        expect_words("product of a wide value", o.l, expected);
     }
 }
 
@@ -154,7 +218,7 @@ static void check_ends(void)
             fr_from_canonical(&montgomery, plain);
             fr_factor_from(&f, &montgomery);
             fr_add_loose(&sum, &ends[i], &ends[j]);
-            fr_sub_loose(&difference, &ends[i], &ends[j]);
+            fr_sub_wide(&difference, &ends[i], &ends[j]);
             fr_mul_factor(&product, &ends[i], &f);
             const fr *results[3] = {&sum, &difference, &product};
             int expected[3] = {value[i] + value[j], value[i] - value[j], value[i] * value[j]};
@@ -170,4 +234,5 @@ static void check_ends(void)
     }
 }
 
-const factor_checks CUZK_INSTANCE(factor_checks) = {check_factors, check_sums, check_ends};
+const factor_checks CUZK_INSTANCE(factor_checks) = {check_factors, check_sums, check_wide,
+                                                    check_ends};

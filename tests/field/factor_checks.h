@@ -7,6 +7,7 @@
 typedef struct {
     void (*factors)(void);
     void (*sums)(void);
+    void (*wide)(void);
     void (*ends)(void);
 } factor_checks;
 

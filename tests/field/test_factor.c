@@ -13,6 +13,7 @@ static void run(const factor_checks *checks)
 {
     checks->factors();
     checks->sums();
+    checks->wide();
     checks->ends();
 }
 

@@ -45,6 +45,6 @@ CUZK_KERNEL fr_factor_check(fr *o, const fr *a, const fr *b, uint32_t n)
     fr_reduce_loose(&o[0], &r);
     fr_add_loose(&r, a + i, b + i);
     fr_reduce_loose(&o[1], &r);
-    fr_sub_loose(&r, a + i, b + i);
+    fr_sub_wide(&r, a + i, b + i);
     fr_reduce_loose(&o[2], &r);
 }

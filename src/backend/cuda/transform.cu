@@ -129,15 +129,23 @@ static __device__ __forceinline__ void load(const cuzk_transform_args &a, fr *v,
     }
 }
 
+/* Between passes values stay as they are: wide, of an inverse transform loose. */
+template <bool INVERSE>
 static __device__ __forceinline__ void store(const cuzk_transform_args &a, fr *v, uint32_t base)
 {
+    bool is_last = INVERSE ? a.first_layer == 0 : bits_below(a) == 0;
 #pragma unroll
     for (uint32_t i = 0; i < HELD; i++) {
         uint32_t index = index_of(a, position_of(base, i));
         if (a.is_scaled != 0) {
             fr_mul_factor(&v[i], &v[i], (const fr_factor *)a.scale);
         }
-        fr_reduce_loose(&v[i], &v[i]);
+        if (is_last) {
+            if (!INVERSE) {
+                fr_loosen_wide(&v[i], &v[i]);
+            }
+            fr_reduce_loose(&v[i], &v[i]);
+        }
         if (index >> a.lg_n == 0) {
             cuzk_write_words((fr *)a.values + index, v[i].l, FR_LIMBS);
         }
@@ -182,7 +190,7 @@ static __device__ __forceinline__ void split(const cuzk_transform_args &a, const
             fr *p = &v[high << (T + 1) | low], *q = p + (1 << T);
             fr t;
             if (INVERSE) {
-                fr_sub_loose(&t, q, p);
+                fr_sub_wide(&t, q, p);
                 fr_add_loose(p, p, q);
                 fr_mul_factor(q, &t, &f);
                 if (has_second) {
@@ -193,8 +201,8 @@ static __device__ __forceinline__ void split(const cuzk_transform_args &a, const
                 if (has_second) {
                     fr_mul_factor(&t, &t, &second);
                 }
-                fr_sub_loose(q, p, &t);
-                fr_add_loose(p, p, &t);
+                fr_sub_wide(q, p, &t);
+                fr_add_wide(p, p, &t);
             }
         }
     }
@@ -234,7 +242,7 @@ static __device__ __forceinline__ void run_forward(const cuzk_transform_args &a,
     if (to != base) {
         exchange(v, shared, base, to);
     }
-    store(a, v, to);
+    store<false>(a, v, to);
 }
 
 template <bool SHORT>
@@ -261,7 +269,7 @@ static __device__ __forceinline__ void run_inverse(const cuzk_transform_args &a,
     if (to != base) {
         exchange(v, shared, base, to);
     }
-    store(a, v, to);
+    store<true>(a, v, to);
 }
 
 CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2) transform_forward(cuzk_transform_args a)

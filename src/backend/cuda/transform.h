@@ -34,7 +34,7 @@ enum {
 /* The argument of transform_forward, transform_inverse and their _short forms: one pass. Device
  * addresses, 16-byte aligned. */
 typedef struct {
-    void *values;        /* 2^lg_n elements, reduced; in place */
+    void *values; /* 2^lg_n elements, reduced before the first pass and after the last; in place */
     const void *factors; /* fr_factor of the table; -1 behind its entries */
     uint64_t scale[8];   /* a factor for every result, where is_scaled is not 0 */
     uint32_t is_scaled;
