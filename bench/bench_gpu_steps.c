@@ -4,10 +4,10 @@
  *
  *   bench_gpu_steps [--device N] [--runs N] [--curve NAME] [--step ntt|g1|g2] [--lg-ntt N] [--lg-g1
  * N]
- *                   [--lg-g2 N] [--bits N] [--together N]
+ *                   [--lg-g2 N] [--lg-least N] [--bits N] [--together N]
  *
- * --lg: the largest sizes (default 27, 26, 24); --bits, --together: of the sums
- * (point_summer.h); smaller ones in steps of 2 and 3. Columns:
+ * --lg: the largest sizes (default 27, 26, 24); --lg-least: of sums (16); --bits, --together: of
+ * the sums (point_summer.h); smaller ones in steps of 2 and 3. Columns:
  * curve,operation,lg_n,median_ms,floor_ms,share,result. Floor: the word products of the method's
  * multiplications at the rate of the multiplier pipe, as in bench_gpu.c. Times are device events
  * around the whole step, waits of the host included. result: whether a sum is the multiple of the
@@ -26,9 +26,9 @@ static bool any_wrong;
 /* What is asked for. */
 static struct {
     const char *curve, *step; /* NULL: all */
-    unsigned lg_ntt, lg_g1, lg_g2;
+    unsigned lg_ntt, lg_g1, lg_g2, lg_least;
     unsigned window_bits, together; /* cuzk_point_sum_params */
-} choice = {.lg_ntt = 27, .lg_g1 = 26, .lg_g2 = 24};
+} choice = {.lg_ntt = 27, .lg_g1 = 26, .lg_g2 = 24, .lg_least = 16};
 
 static void print_row(const char *curve, const char *operation, unsigned lg_n, float ms,
                       double lane_cycles, bool right)
@@ -306,7 +306,9 @@ static void bench_sums(const cuzk_curve *curve, cuzk_group_id id, unsigned lg_ma
     r.params.scalars = device_bytes(scalars, (size_t)32 << lg_max);
     r.params.bases = make_bases(&s, &curve->g[id], (size_t)1 << lg_max);
     for (unsigned lg_n = 16 + lg_max % 2; lg_n <= lg_max; lg_n += 2) {
-        bench_multiples(&r, scalars, lg_n, cycles);
+        if (lg_n >= choice.lg_least) {
+            bench_multiples(&r, scalars, lg_n, cycles);
+        }
     }
     bench_bits(&r, lg_max, cycles);
     DRIVER(cuMemFree, (r.params.bases));
@@ -325,11 +327,9 @@ static bool number_option(const char *name, const char *value)
     const struct {
         const char *name;
         unsigned *value;
-    } numbers[] = {{"--lg-ntt", &choice.lg_ntt},
-                   {"--lg-g1", &choice.lg_g1},
-                   {"--lg-g2", &choice.lg_g2},
-                   {"--bits", &choice.window_bits},
-                   {"--together", &choice.together}};
+    } numbers[] = {{"--lg-ntt", &choice.lg_ntt},    {"--lg-g1", &choice.lg_g1},
+                   {"--lg-g2", &choice.lg_g2},      {"--lg-least", &choice.lg_least},
+                   {"--bits", &choice.window_bits}, {"--together", &choice.together}};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         if (strcmp(name, numbers[i].name) == 0) {
             *numbers[i].value = (unsigned)atoi(value);
@@ -360,7 +360,7 @@ int main(int argc, char **argv)
         choice.lg_g2 > 27) {
         fprintf(stderr,
                 "usage: bench_gpu_steps [--device N] [--runs N] [--curve NAME] [--step ntt|g1|g2] "
-                "[--lg-ntt N] [--lg-g1 N] [--lg-g2 N] [--bits N] [--together N]\n"
+                "[--lg-ntt N] [--lg-g1 N] [--lg-g2 N] [--lg-least N] [--bits N] [--together N]\n"
                 "1 to %d runs, at most 2^28 values and 2^27 points\n",
                 RUNS_MAX);
         return 1;

@@ -4,6 +4,8 @@
 
 #include "backend/cuda/image.h"
 
+enum { FEW = 1 << 18, VERY_FEW = 1 << 15 }; /* pairs of a batch */
+
 static const char *const prefix_names[2][CUZK_ADD_SOURCES] = {
     {"g1_add_prefix_gather", "g1_add_prefix_pairs", "g1_add_prefix_listed"},
     {"g2_add_prefix_gather", "g2_add_prefix_pairs", "g2_add_prefix_listed"},
@@ -50,10 +52,15 @@ void cuzk_point_adder_close(cuzk_point_adder *adder)
     (void)CUZK_CU(adder->api, cuModuleUnload)(adder->module);
 }
 
-/* Pairs a thread, as measured on one H200: more of them share an inversion, fewer fill the chip. */
+/* Pairs a thread, as measured on one H200: more of them share an inversion, fewer fill the chip.
+ * Small batches take as long as one thread's pairs. */
 static uint32_t threads_for(uint32_t n_pairs)
 {
-    uint32_t pairs_per_thread = n_pairs >= 4u << 20 ? 32 : n_pairs >= 1u << 20 ? 16 : 8;
+    uint32_t pairs_per_thread = n_pairs >= 4u << 20   ? 32
+                                : n_pairs >= 1u << 20 ? 16
+                                : n_pairs >= FEW      ? 8
+                                : n_pairs >= VERY_FEW ? 4
+                                                      : 2;
     return (n_pairs + pairs_per_thread - 1) / pairs_per_thread;
 }
 
@@ -74,7 +81,11 @@ size_t cuzk_point_add_workspace_bytes(const cuzk_group *group, uint32_t n_pairs)
 
 size_t cuzk_point_add_workspace_bytes_max(const cuzk_group *group, uint32_t n_pairs)
 {
-    return group->coord_bytes * ((size_t)n_pairs + n_pairs / 4 + 2); /* eight pairs a thread */
+    /* two arrays of totals: of two pairs a thread in a batch of very few, and so on */
+    size_t very_few = n_pairs < VERY_FEW ? n_pairs : VERY_FEW, few = n_pairs < FEW ? n_pairs : FEW;
+    size_t totals = n_pairs / 4 > few / 2 ? n_pairs / 4 : few / 2;
+    totals = totals > very_few ? totals : very_few;
+    return group->coord_bytes * (n_pairs + totals + 2);
 }
 
 void cuzk_point_add_plan(cuzk_add_args *args, const cuzk_group *group, CUdeviceptr workspace)
