@@ -8,7 +8,7 @@
 
 enum {
     ENTRIES_TOGETHER = 1 << 26, /* sorted and added at once, unless one window has more */
-    CODES_TOGETHER = 1 << 28    /* made at once, unless one group has more */
+    CODES_TOGETHER = 1 << 29    /* made at once, unless one group has more */
 };
 
 /* ---- kernels ---- */
