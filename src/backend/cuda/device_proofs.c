@@ -6,6 +6,8 @@
  * while another's witness is copied and a third's sums are put together. */
 #include "backend/cuda/device_prover_impl.h"
 #include "base/clock.h"
+#include "timeline/catalogue.h"
+#include "timeline/recorder.h"
 
 #include <string.h>
 
@@ -125,6 +127,7 @@ cuzk_status cuzk_prover_proof_begin(void *context, cuzk_device_proof **out,
         return status;
     }
     proof->uploaded_ns = cuzk_now_ns();
+    proof->uploaded_bytes = cuzk_witness_bytes(witness->n_vars, witness->n_field);
     pthread_mutex_lock(&d->mutex);
     proof->is_ready = true;
     pthread_mutex_unlock(&d->mutex);
@@ -149,6 +152,30 @@ cuzk_status cuzk_prover_proof_run(void *context, cuzk_device_proof *proof, cuzk_
     return status;
 }
 
+/* Spans of a proof for the process's timeline, under the work of this thread. */
+static void record_spans(const cuzk_device_proof *proof, const cuzk_device_span *spans, size_t n)
+{
+    static const cuzk_span_name names[CUZK_TIME_KINDS] = {
+        [CUZK_TIME_UPLOAD] = CUZK_SPAN_COPY_UP,
+        [CUZK_TIME_DOWNLOAD] = CUZK_SPAN_COPY_DOWN,
+        [CUZK_TIME_ROWS] = CUZK_SPAN_KERNEL_ROWS,
+        [CUZK_TIME_TRANSFORMS] = CUZK_SPAN_KERNEL_TRANSFORMS,
+        [CUZK_TIME_SORT] = CUZK_SPAN_KERNEL_SORT,
+        [CUZK_TIME_PAIRS] = CUZK_SPAN_KERNEL_PAIRS,
+        [CUZK_TIME_GATHERED] = CUZK_SPAN_KERNEL_GATHERED,
+        [CUZK_TIME_INVERSES] = CUZK_SPAN_KERNEL_INVERSES,
+        [CUZK_TIME_ADDITIONS] = CUZK_SPAN_KERNEL_ADDITIONS,
+        [CUZK_TIME_REDUCTION] = CUZK_SPAN_KERNEL_REDUCTION,
+    };
+    for (size_t i = 0; i < n && cuzk_recorder_is_on(); i++) {
+        cuzk_time_kind kind = spans[i].kind;
+        if (kind != CUZK_TIME_WAIT) {
+            cuzk_recorder_put_inner(names[kind], spans[i].begin_ns, spans[i].end_ns,
+                                    kind == CUZK_TIME_UPLOAD ? proof->uploaded_bytes : 0);
+        }
+    }
+}
+
 static cuzk_status take_times(cuzk_device_prover *d, cuzk_device_proof *proof, uint64_t ended_ns,
                               cuzk_error *err)
 {
@@ -157,14 +184,15 @@ static cuzk_status take_times(cuzk_device_prover *d, cuzk_device_proof *proof, u
     CUZK_TRY(cuzk_device_times_take(proof->times, ms, err));
     ms[CUZK_TIME_LANE] = (float)(proof->run_ns - proof->uploaded_ns) / 1e6f;
     ms[CUZK_TIME_FINISH] = (float)(cuzk_now_ns() - ended_ns) / 1e6f;
+    cuzk_device_clock_fit fit;
+    size_t n = 0;
+    const cuzk_device_span *spans = cuzk_device_times_spans(proof->times, &n, &fit);
+    record_spans(proof, spans, n);
     pthread_mutex_lock(&d->mutex);
     for (int i = 0; i < CUZK_TIME_KINDS; i++) {
         d->ms[i] += ms[i];
     }
     if (d->spans != NULL) {
-        cuzk_device_clock_fit fit;
-        size_t n = 0;
-        const cuzk_device_span *spans = cuzk_device_times_spans(proof->times, &n, &fit);
         d->spans(d->spans_ctx, spans, n, &fit);
     }
     pthread_mutex_unlock(&d->mutex);

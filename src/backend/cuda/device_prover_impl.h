@@ -41,6 +41,7 @@ struct cuzk_device_proof {
     CUstream copies;
     cuzk_device_times *times;
     uint64_t uploaded_ns, run_ns; /* when it was, and when the lane was the proof's */
+    uint64_t uploaded_bytes;
     cuzk_sum_mail mail_of_h;
     cuzk_summing of_h;
     bool h_is_joined;
