@@ -68,7 +68,7 @@ static uint32_t threads_for(uint32_t n_pairs)
  * that share one are cheap as long as they are few enough not to take longer. */
 static uint32_t inverses_for(uint32_t n_threads)
 {
-    enum { TOTALS = 8, LEAST = 4096, MOST = 1 << 16 };
+    enum { TOTALS = 8, LEAST = 8192, MOST = 1 << 15 };
     uint32_t n = (n_threads + TOTALS - 1) / TOTALS;
     n = n < LEAST ? LEAST : n > MOST ? MOST : n;
     return n < n_threads ? n : n_threads;
