@@ -324,8 +324,10 @@ typedef struct {
     uint64_t total_ns; /* from the call to its return; more than the sum of the stages */
     uint64_t n_bits;   /* witness values that are 0 or 1 */
     uint64_t n_values; /* the other witness values */
-    /* What a device's stream was doing, by device events; "wait": it had nothing to do. Together
-     * about as long as the stage "device"; 0 entries without a device. */
+    /* What a device's streams were doing, by device events, those of several streams added up;
+     * "wait": they had nothing to do. "kernels": the time in which at least one kernel ran. By the
+     * host's clock: "lane wait", before the kernels, and "finish", after them. 0 entries without a
+     * device. */
     const char *device_stage[CUZK_PROVE_STAGES_MAX];
     uint64_t device_ns[CUZK_PROVE_STAGES_MAX];
     unsigned n_device_stages;

@@ -446,7 +446,7 @@ void cuzk_cli_print_device(const cuzk_prove_stats *stats, const char *device)
     for (unsigned i = 0; i < stats->n_device_stages; i++) {
         if (stats->device_ns[i] != 0) {
             printf("%s %s %.2f", joint, stats->device_stage[i], (double)stats->device_ns[i] / 1e6);
-            joint = " +";
+            joint = ",";
         }
     }
     printf("\n");
