@@ -15,7 +15,13 @@ static uint64_t bit_of(uint64_t hash, unsigned k)
 
 bool cuzk_filter_init(cuzk_filter *filter)
 {
-    filter->words = calloc((size_t)1 << (CUZK_FILTER_LG_BITS - 6), sizeof(uint64_t));
+    enum { PAGE_WORDS = 4096 / sizeof(uint64_t) };
+    size_t n = (size_t)1 << (CUZK_FILTER_LG_BITS - 6);
+    filter->words = calloc(n, sizeof(uint64_t));
+    /* pages are touched now: else the process would seem to grow with every id */
+    for (size_t i = 0; filter->words != NULL && i < n; i += PAGE_WORDS) {
+        ((volatile uint64_t *)filter->words)[i] = 0;
+    }
     return filter->words != NULL;
 }
 
