@@ -12,7 +12,13 @@
 #include <string.h>
 #include <time.h>
 
-enum { PERIOD_MS = 100, THREAD_PIECES_MAX = 1 << 20, KEEP_SPANS = 2048, STARTS_MAX = 4096 };
+enum {
+    PERIOD_MS = 100,
+    THREAD_PIECES_MAX = 1 << 20,
+    KEEP_SPANS = 2048,
+    FLUSH_BYTES = 1 << 16,
+    STARTS_MAX = 4096
+};
 
 struct cuzk_record {
     cuzk_record_file file; /* path NULL: none */
@@ -68,42 +74,6 @@ static void note_starts(cuzk_record *r, const cuzk_timespan *spans, size_t n)
     }
 }
 
-static void on_spans(void *user, const cuzk_timespan *spans, size_t n)
-{
-    cuzk_record *r = user;
-    if (r->n_spans == 0 && r->pieces.size > r->n_kept_bytes) {
-        keep(r); /* texts for themselves: later spans name them, too */
-    }
-    cuzk_recording_put_spans(&r->pieces, spans, n);
-    r->n_spans += n;
-    r->n_taken += n;
-    note_starts(r, spans, n);
-    if (r->n_spans >= KEEP_SPANS) {
-        keep(r);
-    }
-}
-
-static void on_text(void *user, uint32_t number, const char *text, size_t n_bytes)
-{
-    cuzk_recording_put_text(&((cuzk_record *)user)->pieces, number, text, n_bytes);
-}
-
-static void on_thread(void *user, uint16_t index, const char *name)
-{
-    cuzk_record *r = user;
-    cuzk_recording_put_thread(&r->pieces, index, name);
-    pthread_mutex_lock(&r->lock);
-    if (r->threads.size < THREAD_PIECES_MAX) {
-        cuzk_recording_put_thread(&r->threads, index, name);
-    }
-    pthread_mutex_unlock(&r->lock);
-}
-
-static void on_lost(void *user, uint64_t n_spans)
-{
-    cuzk_recording_put_lost(&((cuzk_record *)user)->pieces, n_spans);
-}
-
 /* What every file begins with. */
 static cuzk_status write_taken_with(cuzk_record *r, cuzk_error *err)
 {
@@ -132,16 +102,61 @@ static void write_taken(cuzk_record *r)
     r->has_failed = has_failed;
 }
 
+/* What was taken so far is kept and written; its memory serves again. */
+static void flush(cuzk_record *r)
+{
+    keep(r); /* also nothing: time has passed */
+    write_taken(r);
+    r->pieces.size = 0;
+    r->pieces.failed = false;
+    r->n_kept_bytes = 0;
+    r->n_taken = 0;
+}
+
+static void on_spans(void *user, const cuzk_timespan *spans, size_t n)
+{
+    cuzk_record *r = user;
+    if (r->n_spans == 0 && r->pieces.size > r->n_kept_bytes) {
+        keep(r); /* texts for themselves: later spans name them, too */
+    }
+    cuzk_recording_put_spans(&r->pieces, spans, n);
+    r->n_spans += n;
+    r->n_taken += n;
+    note_starts(r, spans, n);
+    if (r->n_spans >= KEEP_SPANS) {
+        keep(r);
+    }
+    if (r->pieces.size >= FLUSH_BYTES) { /* small parts, so that the file's limit holds */
+        flush(r);
+    }
+}
+
+static void on_text(void *user, uint32_t number, const char *text, size_t n_bytes)
+{
+    cuzk_recording_put_text(&((cuzk_record *)user)->pieces, number, text, n_bytes);
+}
+
+static void on_thread(void *user, uint16_t index, const char *name)
+{
+    cuzk_record *r = user;
+    cuzk_recording_put_thread(&r->pieces, index, name);
+    pthread_mutex_lock(&r->lock);
+    if (r->threads.size < THREAD_PIECES_MAX) {
+        cuzk_recording_put_thread(&r->threads, index, name);
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void on_lost(void *user, uint64_t n_spans)
+{
+    cuzk_recording_put_lost(&((cuzk_record *)user)->pieces, n_spans);
+}
+
 static void take(cuzk_record *r)
 {
     const cuzk_recorder_sink sink = {on_spans, on_text, on_thread, on_lost, r};
-    r->n_kept_bytes = 0;
     cuzk_recorder_take(&sink);
-    keep(r); /* also nothing: time has passed */
-    write_taken(r);
-    r->pieces.size = 0; /* its memory serves again */
-    r->pieces.failed = false;
-    r->n_taken = 0;
+    flush(r);
 }
 
 static void *run(void *user)

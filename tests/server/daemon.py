@@ -175,10 +175,17 @@ class Daemon:
             assert self.process.poll() is None, "the daemon ended with %s:\n%s" % (self.process.returncode, self.log())
             try:
                 with Client(self.target()) as c:
-                    return c("GetStatus", timeout=10) is not None
+                    return c("GetStatus", timeout=10) is not None and self.has_http()
             except grpc.RpcError:
                 return False
         wait_until("the daemon to serve", is_ready, limit)
+
+    def has_http(self):
+        """The HTTP port listens, which it does after gRPC's, or there is none."""
+        if self.http_port is None or "there is no HTTP port" in self.log():
+            return True
+        with socket.socket() as s:
+            return s.connect_ex(("127.0.0.1", self.http_port)) == 0
 
     def target(self):
         address = self.listen[0]
