@@ -104,7 +104,7 @@ static void test_last_hand_tells(void **state)
     t.devices[0].n_workers = 1;
     t.options.n_witness = t.options.n_finishers = t.options.n_verifiers = t.options.n_decoders = 1;
     null_circuit circuits[1 + LOADERS] = {{.name = "null-a", .bytes = 1000}};
-    char names[LOADERS][16];
+    char names[LOADERS][32];
     for (int i = 0; i < LOADERS; i++) {
         snprintf(names[i], sizeof names[i], "other-%d", i);
         circuits[1 + i] = (null_circuit){.name = names[i], .bytes = 1000};
