@@ -31,7 +31,9 @@ static bool reserve(cuzk_text *t, size_t n_bytes)
 void cuzk_text_put_bytes(cuzk_text *text, const char *s, size_t n_bytes)
 {
     if (reserve(text, n_bytes)) {
-        memcpy(text->data + text->size, s, n_bytes);
+        if (n_bytes > 0) { /* s may be NULL then */
+            memcpy(text->data + text->size, s, n_bytes);
+        }
         text->size += n_bytes;
         text->data[text->size] = 0;
     }

@@ -14,7 +14,7 @@ typedef struct {
     bool failed; /* memory ran out: the text is not complete */
 } cuzk_text;
 
-/** Append n_bytes of text. */
+/** Append n_bytes of text; s may be NULL for none. */
 void cuzk_text_put_bytes(cuzk_text *text, const char *s, size_t n_bytes);
 
 /** Append a string. */
