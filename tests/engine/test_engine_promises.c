@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,13 @@ static void test_options(void **state)
     }
 }
 
+static void on_reserved(void *user, cuzk_status status, const char *error)
+{
+    (void)error;
+    assert_int_equal(status, CUZK_OK);
+    atomic_store((atomic_int *)user, 1);
+}
+
 static void test_submissions(void **state)
 {
     (void)state;
@@ -87,7 +95,12 @@ static void test_submissions(void **state)
     test_wait_submitted(&call);
     assert_int_equal(call.status, CUZK_E_ARGUMENT);
     assert_non_null(strstr(call.error, "priority 5; 1 (LOW) to 4 (CRITICAL)"));
-    test_submit_reserved(&t, &call, "b", "n=4", 2);
+    atomic_int is_reserved = 0;
+    cuzk_engine_reserve(t.engine, 2, on_reserved, &is_reserved);
+    while (atomic_load(&is_reserved) == 0) {
+        sched_yield();
+    }
+    test_submit_reserved(&t, &call, "b", "n=4", 2); /* it is given back with the payload */
     test_wait_submitted(&call);
     assert_int_equal(call.status, CUZK_E_ARGUMENT);
     assert_non_null(strstr(call.error, "a payload of 3 bytes in a reservation of 2"));
