@@ -131,7 +131,7 @@ static void test_last_hand_tells(void **state)
         test_gate_wait(&t, gates[i], 1);
     }
     gates[HELD] = test_gate(&t, NULL_LOAD, "other", -1);
-    char payloads[LOADERS][96];
+    char payloads[LOADERS][160];
     for (int i = 0; i < LOADERS; i++) {
         snprintf(payloads[i], sizeof payloads[i], "circuit=%s", names[i]);
         test_submit(&t, &calls[HELD + i], payloads[i], 0, payloads[i]);
