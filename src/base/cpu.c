@@ -14,7 +14,17 @@ const char *cuzk_cpu_path_name(cuzk_cpu_path path)
     return (unsigned)path < CUZK_CPU_PATH_COUNT ? names[path] : "unknown";
 }
 
-#if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
+#if !CUZK_HAVE_X86_PATHS /* what is not built the processor need not have */
+static bool has_adx(void)
+{
+    return false;
+}
+
+static bool has_ifma(void)
+{
+    return false;
+}
+#elif defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
 /* The C library has asked already, at start: no further cpuid. */
 #include <sys/platform/x86.h>
 
@@ -54,16 +64,6 @@ static bool has_ifma(void)
     return has_adx() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("avx512vbmi");
-}
-#else
-static bool has_adx(void)
-{
-    return false;
-}
-
-static bool has_ifma(void)
-{
-    return false;
 }
 #endif
 
