@@ -2,6 +2,8 @@
 /* Values of the table's types. */
 #include "server/config_value.h"
 
+#include "base/utf8.h"
+
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -182,24 +184,14 @@ static bool read_number(uint64_t *out, const char *text, bool octal)
 /* Only valid UTF-8 (without surrogates and overlong forms) and no NUL can stand in a file again. */
 static bool is_utf8(const char *text)
 {
-    const unsigned char *p = (const unsigned char *)text;
-    while (*p != 0) {
-        unsigned n = *p < 0x80 ? 0 : (*p & 0xe0) == 0xc0 ? 1 : (*p & 0xf0) == 0xe0 ? 2 : 3;
-        uint32_t c = n == 0 ? *p : n == 1 ? *p & 0x1fu : n == 2 ? *p & 0x0fu : *p & 0x07u;
-        if ((n == 3 && (*p & 0xf8) != 0xf0) || (n == 1 && *p < 0xc2) || (*p & 0xc0) == 0x80) {
+    const uint8_t *p = (const uint8_t *)text;
+    for (size_t n = strlen(text); n > 0;) {
+        size_t length = cuzk_utf8_length(p, n);
+        if (length == 0) {
             return false;
         }
-        for (unsigned i = 1; i <= n; i++) {
-            if ((p[i] & 0xc0) != 0x80) {
-                return false;
-            }
-            c = c << 6 | (p[i] & 0x3fu);
-        }
-        if ((n == 2 && (c < 0x800 || (c >= 0xd800 && c < 0xe000))) ||
-            (n == 3 && (c < 0x10000 || c > 0x10ffff))) {
-            return false;
-        }
-        p += n + 1;
+        p += length;
+        n -= length;
     }
     return true;
 }

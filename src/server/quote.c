@@ -1,26 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "server/quote.h"
 
-/* The length of the valid UTF-8 character at p, 0 if there is none. Overlong forms and surrogates
- * are no characters. */
-static size_t character(const unsigned char *p)
-{
-    if (p[0] < 0x80) {
-        return 1;
-    }
-    size_t n = p[0] >= 0xc2 && p[0] <= 0xdf   ? 2
-               : (p[0] & 0xf0) == 0xe0        ? 3
-               : p[0] >= 0xf0 && p[0] <= 0xf4 ? 4
-                                              : 0;
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    bool bad = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) ||
-               (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90);
-    return bad ? 0 : n;
-}
+#include "base/utf8.h"
+
+#include <string.h>
 
 void cuzk_text_put_quoted(cuzk_text *out, const char *s)
 {
@@ -32,7 +15,7 @@ void cuzk_text_put_quoted(cuzk_text *out, const char *s)
             cuzk_text_put(out, "...");
             break;
         }
-        size_t n = character(p);
+        size_t n = cuzk_utf8_length(p, strnlen((const char *)p, 4));
         if (n == 0) {
             cuzk_text_put(out, "\xef\xbf\xbd");
             n = 1;

@@ -36,9 +36,6 @@ bool cuzk_wire_varint(cuzk_wire *wire, uint64_t *value);
 cuzk_status cuzk_wire_text(char *out, size_t capacity, const cuzk_wire_field *field,
                            const char *what, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** How many bytes at s are the next character of UTF-8; 0: they are none. n > 0. */
-size_t cuzk_utf8_length(const uint8_t *s, size_t n);
-
 /** Make a text valid UTF-8 in place: what is not becomes '?'. Clients refuse other texts. */
 void cuzk_utf8_mend(char *text);
 

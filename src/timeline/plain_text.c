@@ -1,43 +1,36 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "timeline/plain_text.h"
 
+#include "base/utf8.h"
+
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-/* How many bytes at s are a character of UTF-8 that can stand in a line: no control character, and
- * none that changes the direction of what follows. 0: none are. n > 0. */
-static size_t plain_length(const uint8_t *s, size_t n)
+/* Control characters, those of eight bits too, separators of lines, and changes of direction. */
+static bool is_control(const uint8_t *s, size_t length)
 {
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t length = s[0] < 0x80       ? 1
-                    : s[0] >> 5 == 6  ? 2
-                    : s[0] >> 4 == 14 ? 3
-                    : s[0] >> 3 == 30 ? 4
-                                      : 0;
-    if (length == 0 || length > n) {
-        return 0;
-    }
-    uint32_t c = length == 1 ? s[0] : s[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if (s[i] >> 6 != 2) {
-            return 0;
+    static const struct {
+        const char *first, *last; /* of a range */
+    } ranges[] = {{"\x01", "\x1f"},
+                  {"\x7f", "\x7f"},
+                  {"\xc2\x80", "\xc2\x9f"},
+                  {"\xe2\x80\xa8", "\xe2\x80\xae"},
+                  {"\xe2\x81\xa6", "\xe2\x81\xa9"}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        if (strlen(ranges[i].first) == length && memcmp(s, ranges[i].first, length) >= 0 &&
+            memcmp(s, ranges[i].last, length) <= 0) {
+            return true;
         }
-        c = c << 6 | (s[i] & 63);
     }
-    bool is_wrong = c < least[length] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000);
-    bool is_control = c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x2028 && c <= 0x202e) ||
-                      (c >= 0x2066 && c <= 0x2069);
-    return is_wrong || is_control ? 0 : length;
+    return false;
 }
 
 void cuzk_plain_text(char *text)
 {
     uint8_t *s = (uint8_t *)text;
     for (size_t n = strlen(text); n > 0;) {
-        size_t length = plain_length(s, n);
-        if (length == 0) {
+        size_t length = cuzk_utf8_length(s, n);
+        if (length == 0 || is_control(s, length)) {
             *s = '?';
             length = 1;
         }

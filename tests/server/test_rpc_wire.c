@@ -3,6 +3,8 @@
  * beginning of a message, every kind of text. */
 #include "server/rpc_wire.h"
 
+#include "base/utf8.h"
+
 #include "cuzk/v1/circom.pb-c.h"
 #include "cuzk/v1/proving.pb-c.h"
 #include "random.h"
