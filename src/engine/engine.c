@@ -20,9 +20,7 @@ void cuzk_engine_unlock(cuzk_engine *engine)
 
 int64_t cuzk_engine_unix_ms(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000 + cuzk_fault_clock_ms();
+    return (int64_t)(cuzk_wall_ns() / 1000000) + cuzk_fault_clock_ms();
 }
 
 char *cuzk_engine_text(const char *fmt, ...)

@@ -203,9 +203,7 @@ void cuzk_journal_find(cuzk_journal *journal, const char *id, on_found done, voi
 
 static int64_t expire_before_ms(const cuzk_journal *journal)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    int64_t now_ms = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    int64_t now_ms = (int64_t)(cuzk_wall_ns() / 1000000);
     uint64_t keep_ms = journal->options.keep_ns / 1000000;
     return keep_ms > (uint64_t)now_ms ? 0 : now_ms - (int64_t)keep_ms;
 }

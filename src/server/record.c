@@ -283,20 +283,13 @@ void cuzk_record_stop(cuzk_record *record)
     destroy(record);
 }
 
-static uint64_t wall_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 cuzk_status cuzk_record_copy(cuzk_record *record, cuzk_text *text, uint64_t *begin_ns,
                              uint64_t *end_ns, uint64_t since_ns, size_t n_spans_max,
                              cuzk_error *err)
 {
     CUZK_FAIL_IF(record == NULL || record->spans.recent == NULL, err, CUZK_E_UNSUPPORTED,
                  "nothing is recorded in memory: recording.memory is 0");
-    cuzk_recording_put_start(text, wall_now_ns(), cuzk_now_ns());
+    cuzk_recording_put_start(text, cuzk_wall_ns(), cuzk_now_ns());
     cuzk_text_put_bytes(text, record->head.data, record->head.size);
     pthread_mutex_lock(&record->lock);
     cuzk_text_put_bytes(text, record->threads.data, record->threads.size);

@@ -65,11 +65,8 @@ static bool is_empty(const char *path)
 
 static cuzk_status put_start(cuzk_record_file *f, const cuzk_text *head, cuzk_error *err)
 {
-    struct timespec wall;
     cuzk_text start = {0};
-    clock_gettime(CLOCK_REALTIME, &wall);
-    cuzk_recording_put_start(&start, (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec,
-                             cuzk_now_ns());
+    cuzk_recording_put_start(&start, cuzk_wall_ns(), cuzk_now_ns());
     cuzk_text_put_bytes(&start, head->data, head->size);
     cuzk_status status = cuzk_text_check(&start, err);
     if (status == CUZK_OK) {

@@ -10,13 +10,6 @@
 
 enum { SLICES_MAX = 1 << 20 };
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static const cuzk_span_name of_jobs[] = {CUZK_SPAN_PROVE_START, CUZK_SPAN_RETRY,
                                          CUZK_SPAN_JOB_ACCEPTED, CUZK_SPAN_JOB};
 
@@ -84,7 +77,7 @@ static void look_ahead(cuzk_sweep *s)
     }
     for (size_t i = 0; i < sizeof of_jobs / sizeof *of_jobs; i++) {
         cuzk_sweep_jobs *list = list_of(s, of_jobs[i]);
-        qsort(list->jobs, list->n, sizeof *list->jobs, by_value);
+        cuzk_numbers_sort(list->jobs, list->n);
     }
 }
 
@@ -135,8 +128,13 @@ static cuzk_status prepare(cuzk_analysis *out, const cuzk_recording *r,
         out->devices[i].n_workers =
             n_workers < CUZK_ANALYSIS_WORKERS ? n_workers : CUZK_ANALYSIS_WORKERS;
         out->devices[i].slices = calloc(n_slices + 1, sizeof *out->devices[i].slices);
-        CUZK_FAIL_IF(out->devices[i].slices == NULL, err, CUZK_E_MEMORY,
-                     "analysing a recording: out of memory");
+        bool has_memory = out->devices[i].slices != NULL;
+        if (options->with_slice_causes) {
+            out->devices[i].slice_causes =
+                calloc(n_slices + 1, sizeof *out->devices[i].slice_causes);
+            has_memory = has_memory && out->devices[i].slice_causes != NULL;
+        }
+        CUZK_FAIL_IF(!has_memory, err, CUZK_E_MEMORY, "analysing a recording: out of memory");
     }
     return CUZK_OK;
 }
@@ -189,6 +187,7 @@ void cuzk_analysis_clear(cuzk_analysis *analysis)
 {
     for (size_t i = 0; analysis->devices != NULL && i < analysis->n_devices; i++) {
         free(analysis->devices[i].slices);
+        free(analysis->devices[i].slice_causes);
     }
     free(analysis->devices);
     free(analysis->gaps);

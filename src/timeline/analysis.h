@@ -15,6 +15,7 @@ typedef struct {
     uint64_t begin_ns, end_ns; /* what to look at, host clock; 0 and 0: the whole recording */
     uint64_t gap_ns;           /* gaps shorter than this are counted, not listed */
     uint64_t slice_ns;         /* length of a slice of the series; 0: a second */
+    bool with_slice_causes;    /* causes of each slice, too: 120 bytes each */
 } cuzk_analysis_options;
 
 /* Nanoseconds in which something was so. */
@@ -52,8 +53,9 @@ typedef struct {
     uint64_t gap_total_ns, n_gaps, longest_ns;
     uint64_t n_units; /* prove.start spans that ended inside */
     cuzk_worker_use workers[CUZK_ANALYSIS_WORKERS];
-    unsigned n_workers; /* named, or seen */
-    cuzk_use *slices;   /* n_slices of them */
+    unsigned n_workers;                          /* named, or seen */
+    cuzk_use *slices;                            /* n_slices of them */
+    uint64_t (*slice_causes)[CUZK_CAUSES_COUNT]; /* as many; NULL: not asked for */
 } cuzk_device_analysis;
 
 typedef struct {

@@ -4,6 +4,7 @@
 #include "timeline/analysis.h"
 #include "timeline/job_times.h"
 #include "timeline/report.h"
+#include "timeline/sort.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,13 +13,6 @@
 enum { SAMPLE = 4096, PARTS = 32 };
 
 static const double SURE = 3; /* standard deviations */
-
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
 
 /* Newton's: the library is linked without libm. v > 0. */
 static double square_root(double v)
@@ -36,8 +30,8 @@ double cuzk_rank_sum(uint64_t *a, size_t n_a, uint64_t *b, size_t n_b)
     if (n_a < CUZK_RANK_LEAST || n_b < CUZK_RANK_LEAST) {
         return 0;
     }
-    qsort(a, n_a, sizeof *a, by_value);
-    qsort(b, n_b, sizeof *b, by_value);
+    cuzk_numbers_sort(a, n_a);
+    cuzk_numbers_sort(b, n_b);
     double m = (double)n_a;
     double n = (double)n_b;
     double ranks = 0; /* of b */
@@ -171,27 +165,9 @@ out:
  */
 typedef struct {
     uint64_t ns[CUZK_CAUSES_COUNT], n_units;
+    size_t n_parts; /* PARTS, or fewer where the recording is only a few ns long */
     uint64_t parts[CUZK_CAUSES_COUNT][PARTS];
 } causes;
-
-static cuzk_status add_part(causes *c, size_t part, const cuzk_recording *r, uint64_t begin_ns,
-                            uint64_t end_ns, cuzk_error *err)
-{
-    cuzk_analysis analysis;
-    cuzk_analysis_options options = {
-        .begin_ns = begin_ns, .end_ns = end_ns, .gap_ns = UINT64_MAX, .slice_ns = UINT64_MAX};
-    CUZK_TRY(cuzk_analyse(&analysis, r, &options, err));
-    for (size_t d = 0; d < analysis.n_devices; d++) {
-        for (size_t k = 0; k < CUZK_CAUSES_COUNT; k++) {
-            uint64_t ns = analysis.devices[d].cause_ns[k];
-            c->ns[k] += ns;
-            c->parts[k][part] += (uint64_t)(1e6 * (double)ns / (double)(end_ns - begin_ns));
-        }
-    }
-    c->n_units += analysis.n_units_done;
-    cuzk_analysis_clear(&analysis);
-    return CUZK_OK;
-}
 
 static cuzk_status get_causes(causes *c, const cuzk_recording *r, cuzk_error *err)
 {
@@ -199,10 +175,24 @@ static cuzk_status get_causes(causes *c, const cuzk_recording *r, cuzk_error *er
     uint64_t ns = r->end_ns - r->begin_ns;
     CUZK_FAIL_IF(ns < PARTS, err, CUZK_E_ARGUMENT,
                  "comparing: a recording of %" PRIu64 " ns is too short", ns);
-    for (size_t i = 0; i < PARTS; i++) {
-        CUZK_TRY(add_part(c, i, r, r->begin_ns + ns / PARTS * i,
-                          i + 1 == PARTS ? r->end_ns : r->begin_ns + ns / PARTS * (i + 1), err));
+    cuzk_analysis analysis;
+    cuzk_analysis_options options = {
+        .gap_ns = UINT64_MAX, .slice_ns = (ns + PARTS - 1) / PARTS, .with_slice_causes = true};
+    CUZK_TRY(cuzk_analyse(&analysis, r, &options, err));
+    for (size_t d = 0; d < analysis.n_devices; d++) {
+        for (size_t k = 0; k < CUZK_CAUSES_COUNT; k++) {
+            c->ns[k] += analysis.devices[d].cause_ns[k];
+            for (size_t i = 0; i < analysis.n_slices; i++) {
+                uint64_t left = ns - i * analysis.slice_ns; /* the last one may be shorter */
+                uint64_t length = left < analysis.slice_ns ? left : analysis.slice_ns;
+                c->parts[k][i] += (uint64_t)(1e6 * (double)analysis.devices[d].slice_causes[i][k] /
+                                             (double)length);
+            }
+        }
     }
+    c->n_parts = analysis.n_slices;
+    c->n_units = analysis.n_units_done;
+    cuzk_analysis_clear(&analysis);
     return CUZK_OK;
 }
 
@@ -225,9 +215,10 @@ static cuzk_status put_causes(cuzk_text *text, const cuzk_recording *a, const cu
         if (both[0].ns[c] + both[1].ns[c] == 0) {
             continue;
         }
-        double z = cuzk_rank_sum(both[0].parts[c], PARTS, both[1].parts[c], PARTS);
+        double z =
+            cuzk_rank_sum(both[0].parts[c], both[0].n_parts, both[1].parts[c], both[1].n_parts);
         put_values(text, as_json, is_first, cuzk_cause_name((cuzk_cause)c), "",
-                   per_unit(&both[0], c), per_unit(&both[1], c), z, PARTS);
+                   per_unit(&both[0], c), per_unit(&both[1], c), z, both[0].n_parts);
         is_first = false;
     }
     free(both);

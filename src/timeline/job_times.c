@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "timeline/job_times.h"
 
+#include "timeline/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +30,7 @@ static int by_job(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static cuzk_job_times *find(cuzk_job_times *jobs, size_t n, uint64_t job)
+cuzk_job_times *cuzk_job_times_find(cuzk_job_times *jobs, size_t n, uint64_t job)
 {
     cuzk_job_times key = {.job = job};
     return n == 0 ? NULL : bsearch(&key, jobs, n, sizeof key, by_job);
@@ -41,7 +43,7 @@ static void find_last_units(cuzk_job_times *jobs, way *ways, size_t n, const cuz
         if (s->name != CUZK_SPAN_VERIFY && s->name != CUZK_SPAN_PROVE_START) {
             continue;
         }
-        cuzk_job_times *job = find(jobs, n, s->job);
+        cuzk_job_times *job = cuzk_job_times_find(jobs, n, s->job);
         if (job == NULL) {
             continue;
         }
@@ -60,7 +62,8 @@ static void find_ways(cuzk_job_times *jobs, way *ways, size_t n, const cuzk_reco
 {
     for (size_t i = 0; i < r->n_spans; i++) {
         const cuzk_timespan *s = &r->spans[i];
-        cuzk_job_times *job = s->job != 0 && s->unit >= 0 ? find(jobs, n, s->job) : NULL;
+        cuzk_job_times *job =
+            s->job != 0 && s->unit >= 0 ? cuzk_job_times_find(jobs, n, s->job) : NULL;
         if (job == NULL || job->last_unit != s->unit) {
             continue;
         }
@@ -179,13 +182,6 @@ static size_t group_of(const cuzk_timespan *s)
     return (size_t)s->name * (CUZK_RECORDING_KINDS + 1) + cuzk_span_kind(s);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static uint64_t rank(const uint64_t *sorted, size_t n, unsigned percent)
 {
     return sorted[(n * percent + 99) / 100 - 1];
@@ -222,7 +218,7 @@ cuzk_status cuzk_span_times_get(cuzk_span_times **out, size_t *n_out, const cuzk
         if (k == 0 || cuzk_span_about_of(name)->is_instant) {
             continue;
         }
-        qsort(of, k, sizeof *of, by_value);
+        cuzk_numbers_sort(of, k);
         cuzk_span_times *t = &times[n++];
         *t = (cuzk_span_times){.name = (uint16_t)name,
                                .kind = (uint8_t)(g % (CUZK_RECORDING_KINDS + 1)),

@@ -48,6 +48,9 @@ typedef struct {
 cuzk_status cuzk_job_times_get(cuzk_job_times **out, size_t *n, const cuzk_recording *recording,
                                cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** The job of that number among n that are in order, or NULL. Pure. */
+cuzk_job_times *cuzk_job_times_find(cuzk_job_times *jobs, size_t n, uint64_t job);
+
 /** The kind of job that a span is of, or CUZK_RECORDING_KINDS. Pure. */
 uint8_t cuzk_span_kind(const cuzk_timespan *span);
 

@@ -53,13 +53,12 @@ static void put_label(picture *p, const char *label, unsigned height)
 {
     cuzk_text_printf(p->text, "<text x=\"%d\" y=\"%u\" text-anchor=\"end\">", LEFT - 8,
                      p->y + height - 7);
-    for (const char *c = label; *c != 0; c++) { /* ids of devices are any text */
+    for (const char *c = label; *c != 0; c++) { /* plain since they were read */
         const char *entity = *c == '<' ? "&lt;" : *c == '&' ? "&amp;" : NULL;
-        char plain = (unsigned char)*c < 0x20 ? ' ' : *c;
         if (entity != NULL) {
             cuzk_text_put(p->text, entity);
         } else {
-            cuzk_text_put_bytes(p->text, &plain, 1);
+            cuzk_text_put_bytes(p->text, c, 1);
         }
     }
     cuzk_text_put(p->text, "</text>\n");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "timeline/report.h"
+#include "timeline/sort.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -86,13 +87,6 @@ static const char *device_id(const cuzk_recording_report *r, size_t device)
     return id[0] != 0 ? id : "(not named)";
 }
 
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The least, the middle and the greatest kernel-active share of a whole second. */
 static void put_monitor(cuzk_text *text, const cuzk_analysis *a, const cuzk_device_analysis *d)
 {
@@ -105,7 +99,7 @@ static void put_monitor(cuzk_text *text, const cuzk_analysis *a, const cuzk_devi
     for (size_t i = 0; i < n; i++) {
         sorted[i] = d->slices[i].kernel;
     }
-    qsort(sorted, n, sizeof *sorted, by_value);
+    cuzk_numbers_sort(sorted, n);
     if (n > 0) {
         cuzk_text_printf(
             text,

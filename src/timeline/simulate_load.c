@@ -12,13 +12,6 @@ typedef struct {
     uint64_t lane_begin, lane_end, lane, copy, kernel; /* in the last prove.start */
 } trail;
 
-static int by_job(const void *a, const void *b)
-{
-    uint64_t x = ((const cuzk_job_times *)a)->job;
-    uint64_t y = ((const cuzk_job_times *)b)->job;
-    return x < y ? -1 : x > y;
-}
-
 static void follow(trail *t, const cuzk_timespan *s)
 {
     uint64_t ns = s->end_ns - s->begin_ns;
@@ -78,15 +71,13 @@ static cuzk_sim_unit unit_of(const trail *t, size_t job)
 }
 
 /* Trails of all units of the jobs, at[j] being the first of job j. */
-static void follow_all(trail *trails, const size_t *at, const cuzk_job_times *jobs, size_t n,
+static void follow_all(trail *trails, const size_t *at, cuzk_job_times *jobs, size_t n,
                        const cuzk_recording *r)
 {
     for (size_t i = 0; i < r->n_spans; i++) {
         const cuzk_timespan *s = &r->spans[i];
-        cuzk_job_times key = {.job = s->job};
-        const cuzk_job_times *job = s->job != 0 && s->unit >= 0 && n > 0
-                                        ? bsearch(&key, jobs, n, sizeof key, by_job)
-                                        : NULL;
+        const cuzk_job_times *job =
+            s->job != 0 && s->unit >= 0 ? cuzk_job_times_find(jobs, n, s->job) : NULL;
         if (job != NULL && (size_t)s->unit < at[job - jobs + 1] - at[job - jobs]) {
             follow(&trails[at[job - jobs] + (size_t)s->unit], s);
         }

@@ -76,6 +76,18 @@ static void permute(cuzk_timespan *spans, cuzk_place *places, size_t n)
     }
 }
 
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+void cuzk_numbers_sort(uint64_t *numbers, size_t n)
+{
+    qsort(numbers, n, sizeof *numbers, by_value);
+}
+
 cuzk_status cuzk_spans_sort(cuzk_timespan *spans, size_t n, cuzk_error *err)
 {
     if (n < 2) {

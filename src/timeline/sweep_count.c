@@ -126,6 +126,9 @@ static void add_device(cuzk_sweep *s, size_t index, uint64_t to)
     d->gap.end_ns = to;
     d->gap.cause_ns[cause] += ns;
     a->cause_ns[cause] += ns;
+    if (a->slice_causes != NULL) {
+        a->slice_causes[(s->now - s->out->begin_ns) / s->out->slice_ns][cause] += ns;
+    }
     if (d->n_lane > 0 && d->n_wait > 0) {
         a->blocked_ns[cause] += ns;
         d->gap.blocked_ns += ns;

@@ -41,6 +41,13 @@ static void check_sums(const cuzk_analysis *a)
             assert_true(d->slices[k].kernel <= a->slice_ns);
         }
         assert_memory_equal(&sum, &d->use, sizeof sum);
+        for (size_t c = 0; c < CUZK_CAUSES_COUNT && d->slice_causes != NULL; c++) {
+            uint64_t ns = 0;
+            for (size_t k = 0; k < a->n_slices; k++) {
+                ns += d->slice_causes[k][c];
+            }
+            assert_int_equal(ns, d->cause_ns[c]);
+        }
         for (size_t w = 0; w < CUZK_ANALYSIS_WORKERS; w++) {
             const cuzk_worker_use *u = &d->workers[w];
             assert_int_equal(u->busy_ns, u->lane_ns + u->lane_wait_ns + u->host_ns);
@@ -269,7 +276,8 @@ static void test_any_schedule(void **state)
         make_sound(&s);
         schedule_end(&s);
         const cuzk_recording *r = &s.recording;
-        cuzk_analysis a = analyse(&s, (cuzk_analysis_options){.slice_ns = 1 + seed % 50});
+        cuzk_analysis a = analyse(
+            &s, (cuzk_analysis_options){.slice_ns = 1 + seed % 50, .with_slice_causes = true});
         check_sums(&a);
         for (size_t d = 0; d < a.n_devices; d++) {
             uint64_t causes[CUZK_CAUSES_COUNT] = {0};
