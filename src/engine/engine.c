@@ -152,10 +152,20 @@ cuzk_status cuzk_engine_create(cuzk_engine **out, const cuzk_engine_options *opt
 
 /* ---- drain and stop -------------------------------------------------------------------------- */
 
+/* Units inside a stage: also those of jobs that have ended, until they hear of it. */
+static unsigned n_units_busy(const cuzk_engine *engine)
+{
+    unsigned n = engine->makers.n_busy + engine->finishers.n_busy + engine->verifiers.n_busy;
+    for (unsigned d = 0; d < engine->options.n_devices; d++) {
+        n += engine->devices[d].workers.n_busy + engine->devices[d].express.n_busy;
+    }
+    return n;
+}
+
 static bool is_drained(const cuzk_engine *engine)
 {
     return engine->n_unfinished == 0 && engine->n_submissions == 0 &&
-           engine->notices.first == NULL && !engine->is_calling;
+           engine->notices.first == NULL && !engine->is_calling && n_units_busy(engine) == 0;
 }
 
 bool cuzk_engine_drain(cuzk_engine *engine, uint64_t deadline_ns)
@@ -177,12 +187,7 @@ bool cuzk_engine_drain(cuzk_engine *engine, uint64_t deadline_ns)
 
 static unsigned n_busy(const cuzk_engine *engine)
 {
-    unsigned n = engine->decoders.n_busy + engine->makers.n_busy + engine->finishers.n_busy +
-                 engine->verifiers.n_busy + engine->loaders.n_busy;
-    for (unsigned d = 0; d < engine->options.n_devices; d++) {
-        n += engine->devices[d].workers.n_busy + engine->devices[d].express.n_busy;
-    }
-    return n;
+    return n_units_busy(engine) + engine->decoders.n_busy + engine->loaders.n_busy;
 }
 
 /* All that runs sees that it is to end; all that waits is taken out. */

@@ -135,7 +135,7 @@ cuzk_status cuzk_engine_create(cuzk_engine **out, const cuzk_engine_options *opt
                                cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Take no new work (E_UNAVAILABLE from now on) and wait until nothing is left to do, at most
- *  until the time on cuzk_now_ns' clock. True: all jobs have ended. */
+ *  until the time on cuzk_now_ns' clock. True: all jobs have ended, and no unit is in a stage. */
 bool cuzk_engine_drain(cuzk_engine *engine, uint64_t deadline_ns);
 
 /** Stop: what runs is cancelled, unfinished jobs stay in the journal, their waiters are told

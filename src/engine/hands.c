@@ -53,7 +53,7 @@ static void look(cuzk_engine *engine)
     if (engine->n_given > 0) {
         call(engine, engine->n_given - 1);
     }
-    if (engine->is_stopping) {
+    if (engine->is_draining) { /* or stopping, which drains too */
         pthread_cond_broadcast(&engine->quiet);
     }
 }

@@ -231,10 +231,40 @@ static void test_half(void **state)
     test_clear(&t);
 }
 
+/* A cancelled job has ended, but its unit is in a stage until the stage hears of it: one that was
+ * drained must have nobody in a stage. */
+static void drain_in_stage(null_stage stage)
+{
+    engine_test t;
+    test_init(&t);
+    test_start(&t, NULL);
+    unsigned g = test_gate(&t, stage, "victim", 0);
+    test_call a;
+    test_submit(&t, &a, "a", 0, "victim units=2");
+    test_gate_wait(&t, g, 1);
+    assert_true(cancel(&t, "a"));
+    assert_true(cuzk_engine_drain(t.engine, UINT64_MAX));
+    cuzk_engine_view view = test_look(&t);
+    assert_int_equal(view.in_witness + view.in_device + view.in_finish + view.in_verify, 0);
+    expect_cancelled(&a);
+    test_clear(&t);
+}
+
+static void test_drain_waits_for_stages(void **state)
+{
+    (void)state;
+    static const null_stage stages[] = {NULL_WITNESS, NULL_PROVE, NULL_LANE, NULL_FINISH,
+                                        NULL_VERIFY};
+    for (unsigned i = 0; i < 50; i++) {
+        drain_in_stage(stages[i % 5]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_while_queued),
+        cmocka_unit_test(test_drain_waits_for_stages),
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_in_stages),
         cmocka_unit_test(test_waiting_for_lane),
