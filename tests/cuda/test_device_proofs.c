@@ -39,6 +39,12 @@ static void expect_proof(const cuzk_prover *prover, const cuzk_witness *w,
 
 static void check_circom(const char *name)
 {
+    char circuit[128];
+    snprintf(circuit, sizeof circuit, "%s/circuit.r1cs", name);
+    if (!cuzk_test_fixture_exists(circuit)) {
+        print_message("left out: no fixture %s\n", circuit);
+        return;
+    }
     cuzk_error error = {0};
     support_bytes bytes = support_zkey(name, pool);
     cuzk_zkey key = support_open_zkey(&bytes);
