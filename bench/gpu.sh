@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # gpu.sh BUILD_DIR OUT_DIR [STEP...]: everything that needs a CUDA device, on a machine that has one
 # and not necessarily a compiler. Steps: tests, sanitizer, bench (default: all three, about ten
-# minutes on one H200). Leaves logs and CSV files in OUT_DIR; ends with 1 if a step failed. Runs in
+# minutes on one H200). Leaves logs and CSV files in OUT_DIR, and gpu.json with what bench measured,
+# the machine, driver, commit, date and clocks (gpu_result.sh); ends with 1 if a step failed. Runs in
 # the root of the source tree, whose fixtures the tests read.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
+. bench/gpu_result.sh
 build=$1
 out=$2
 shift 2
@@ -79,15 +81,23 @@ step_sanitizer() {
 
 step_bench() {
     clocks | tee "$out/clocks_before.txt"
+    gpu_clocks_begin "$out/clocks.txt"
     run bench_gpu_steps 400 "$build/bench/bench_gpu_steps"
     run bench_gpu 120 "$build/bench/bench_gpu"
     for kind in winning update porep window; do
         run "bench_$kind" 90 "$build/bench/bench_gpu_proof" "$kind" 32g --runs 3
     done
+    gpu_clocks_end
     clocks | tee "$out/clocks_after.txt"
+    local table tables=()
+    for table in "$out"/bench_*.log; do
+        tables+=("$(basename "$table" .log)=$table")
+    done
+    gpu_result "$out/gpu.json" "$out/clocks.txt" "${tables[@]}"
     cat "$out/bench_gpu_steps.log" "$out"/bench_{winning,update,porep,window}.log
 }
 
+trap gpu_clocks_end EXIT
 for step in "${steps[@]}"; do
     case $step in
     tests) step_tests ;;

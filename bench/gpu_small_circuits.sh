@@ -1,15 +1,33 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# gpu_small_circuits.sh CUZK WORK_DIR: from how many constraints on a card is faster, on a machine
-# with one: squarings of 2^8 … 2^20 constraints on BN254, and fixtures. CSV on stdout: wall time of
-# "cuzk prove", a process each (minimum of 5), and the median of "cuzk bench" (20 in one process).
-# DEVICES, RUNS, SIZES (exponents): other ones. Without python3 only the fixtures. About three minutes on an H200 with 16 processors.
+# gpu_small_circuits.sh BUILD_DIR OUT_DIR [PEERS_DIR]: from how many constraints on a card is faster, and whole circom
+# proofs beside rapidsnark on all of the host's processors. BN254: chains of squares (values as wide as the field) and of
+# exclusive ors (bits) of 2^8 … 2^20 constraints, and fixtures; a large one, sha256_2048, from the folder FIXTURES.
+#
+# Table: milliseconds of one proof. once: the whole process, key read and written files included (least of RUNS).
+# resident: in a process that has the key open, on the card where it is one ("cuzk bench"; rapidsnark's own library),
+# least and median. Each circuit's last proofs are verified. Without PEERS_DIR (rapidsnark_prover KEY WITNESS PROOF PUBLIC
+# and rapidsnark_loop KEY WITNESS RUNS PROOF PUBLIC, which prints "…,min_ms,median_ms,…" under a header), or where one is
+# missing, rapidsnark is skipped by name.
+#
+# DEVICES ("cpu cuda:0"), RUNS (3), SQUARES and XORS (exponents), CIRCUITS (NAME:CONSTRAINTS:LG of fixtures), PEER_FROM (16:
+# rapidsnark from 2^16 on), FLOOR (20: also print the floor of the kernels of a proof of 2^20; empty: do not). OUT_DIR gets
+# gpu_small_circuits.csv and .json. About two minutes on an H200 with 16 processors.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cuzk=$(realpath "$1")
+. bench/gpu_result.sh
+[ $# -ge 2 ] || { echo "usage: gpu_small_circuits.sh BUILD_DIR OUT_DIR [PEERS_DIR]" >&2; exit 2; }
+build=$(realpath "$1")
 mkdir -p "$2"
-work=$(realpath "$2")
-runs=${RUNS:-5}
+out=$(realpath "$2")
+peers=${3:+$(realpath "$3")}
+runs=${RUNS:-3}
+work=$(mktemp -d)
+trap 'gpu_clocks_end; rm -rf "$work"' EXIT
+cuzk=$build/cuzk
+table=$out/gpu_small_circuits.csv
+key=$work/k.zkey
+witness=$work/w.wtns
 
 # best COMMAND...: milliseconds of the fastest run
 best() {
@@ -23,41 +41,103 @@ best() {
     printf '%d.%03d' $((least / 1000)) $((least % 1000))
 }
 
-# measure NAME CONSTRAINTS KEY WITNESS
+row() { # row CIRCUIT CONSTRAINTS PROGRAM DEVICE ONCE MIN,MEDIAN: verifies the proof that is there
+    "$cuzk" verify "$key" "$work/public.json" "$work/proof.json" >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
+    printf '%s,%s,%s,%s,%s,%s\n' "$@" | tee -a "$table"
+}
+
+# measure NAME CONSTRAINTS LG: of the key and witness in $work
 measure() {
-    local device once many
+    local device once resident many=$((${3} > 16 ? 7 : 20))
     for device in ${DEVICES:-cpu cuda:0}; do
-        once=$(best "$cuzk" prove "$3" "$4" "$work/proof.json" "$work/public.json" --device "$device" --allow-test-key)
-        many=$("$cuzk" bench "$3" "$4" --device "$device" --allow-test-key --runs 20 --csv |
+        once=$(best "$cuzk" prove "$key" "$witness" "$work/proof.json" "$work/public.json" --device "$device" --allow-test-key)
+        resident=$("$cuzk" bench "$key" "$witness" --device "$device" --allow-test-key --runs "$many" --csv |
             awk -F, '$7 == "total" { print $9 "," $10 }')
-        printf '%s,%s,%s,%s,%s\n' "$1" "$2" "$device" "$once" "$many"
+        row "$1" "$2" cuzk "$device" "$once" "$resident"
     done
+    if [ "$3" -ge "${PEER_FROM:-16}" ] && [ -x "$peers/rapidsnark_prover" ]; then
+        once=$(best "$peers/rapidsnark_prover" "$key" "$witness" "$work/proof.json" "$work/public.json")
+        resident=,
+        [ ! -x "$peers/rapidsnark_loop" ] ||
+            resident=$("$peers/rapidsnark_loop" "$key" "$witness" "$runs" "$work/proof.json" "$work/public.json" |
+                awk -F, 'NR == 2 { print $2 "," $3 }')
+        row "$1" "$2" rapidsnark cpu "$once" "$resident"
+    fi
 }
 
-# squares LG: k.r1cs and w.wtns of 2^LG - 2 squarings
-squares() {
-    python3 - "$work" "$1" <<'END'
-import os, sys
-sys.path.insert(0, "tests/cli")
-from harness import R
-from test_memory import squares
-r1cs, wtns = squares(R["bn254"], (1 << int(sys.argv[2])) - 2)
-open(os.path.join(sys.argv[1], "k.r1cs"), "wb").write(r1cs)
-open(os.path.join(sys.argv[1], "w.wtns"), "wb").write(wtns)
-END
+made() { # made KIND LG
+    local n=$(((1 << $2) - 2))
+    "$build/bench/make_circuit" "$1" $n "$work/k.r1cs" "$witness"
+    "$cuzk" setup "$work/k.r1cs" "$key" >"$work/log" 2>&1 || { cat "$work/log" >&2; return 1; }
+    rm -f "$work/k.r1cs"
+    measure "$1 2^$2" $n "$2"
 }
 
-echo "circuit,constraints,device,once_min_ms,bench_min_ms,bench_median_ms"
-for name in multiplier2 poseidon2 multiplier1000 range64 manypublic eddsa_poseidon; do
-    from=tests/fixtures/circom/bn254/$name
-    for file in circuit.zkey witness.wtns; do
-        if [ -e "$from/$file.gz" ]; then gunzip -c "$from/$file.gz" >"$work/$file"; elif [ -e "$from/$file" ]; then cp "$from/$file" "$work/$file"; else continue 2; fi
+unpack() { # unpack CIRCUIT FILE TO: a fixture's FILE or FILE.gz, if it is there
+    local folder
+    for folder in ${FIXTURES:-} tests/fixtures/circom/bn254; do
+        if [ -e "$folder/$1/$2.gz" ]; then gunzip -c "$folder/$1/$2.gz" >"$3" && return; fi
+        if [ -e "$folder/$1/$2" ]; then cp "$folder/$1/$2" "$3" && return; fi
     done
-    measure "$name" "" "$work/circuit.zkey" "$work/witness.wtns"
+    return 1
+}
+
+for program in rapidsnark_prover rapidsnark_loop; do
+    [ -x "$peers/$program" ] || echo "$program: not given, skipped"
 done
-command -v python3 >/dev/null || exit 0
-for lg in ${SIZES:-8 10 11 12 13 14 15 16 17 18 19 20}; do
-    squares "$lg"
-    "$cuzk" setup "$work/k.r1cs" "$work/k.zkey" >"$work/log"
-    measure "squares_2^$lg" $(((1 << lg) - 2)) "$work/k.zkey" "$work/w.wtns"
+echo "circuit,constraints,program,device,once_ms,resident_min_ms,resident_median_ms" | tee "$table"
+gpu_clocks_begin "$out/clocks.txt"
+for lg in ${SQUARES-8 10 12 13 14 15 16 18 20}; do made squares "$lg"; done
+for lg in ${XORS-10 12 14 16 18 20}; do made xors "$lg"; done
+for name in ${CIRCUITS-poseidon2:517:10 range64:4289:13 eddsa_poseidon:8086:13 sha256_256:31522:15 sha256_2048:158370:18}; do
+    IFS=: read -r name n lg <<<"$name"
+    unpack "$name" witness.wtns "$witness" || { echo "$name: not given, skipped"; continue; }
+    if ! unpack "$name" circuit.zkey "$key"; then
+        unpack "$name" circuit.r1cs "$work/k.r1cs" || { echo "$name: not given, skipped"; continue; }
+        "$cuzk" setup "$work/k.r1cs" "$key" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+    fi
+    measure "$name" "$n" "$lg"
 done
+gpu_clocks_end
+
+# From which size on the card is always faster, of the chains; and what it is worth at each size.
+awk -F, -v OFS=, '
+    $1 !~ /^(squares|xors) / { next }
+    $3 == "cuzk" { once[$1, $4] = $5; resident[$1, $4] = $7; n[$1] = $2; if ($4 == "cpu") order[++sizes] = $1 }
+    $3 == "rapidsnark" { peer[$1] = $7; peer_once[$1] = $5 }
+    END {
+        for (i = 1; i <= sizes; i++) {
+            c = order[i]; split(c, part, " "); kind = part[1]
+            if (!((c, "cuda:0") in once)) continue
+            if (once[c, "cuda:0"] + 0 >= once[c, "cpu"] + 0) from_once[kind] = ""; else if (from_once[kind] == "") from_once[kind] = n[c] + 2
+            if (resident[c, "cuda:0"] + 0 >= resident[c, "cpu"] + 0) from[kind] = ""; else if (from[kind] == "") from[kind] = n[c] + 2
+            kinds[kind] = 1
+            if (c in peer) printf "# %s: resident, rapidsnark over cuda:0 %.1f, over cpu %.1f; whole process %.1f, %.1f\n", c,
+                peer[c] / resident[c, "cuda:0"], peer[c] / resident[c, "cpu"], peer_once[c] / once[c, "cuda:0"], peer_once[c] / once[c, "cpu"]
+        }
+        for (kind in kinds)
+            printf "# %s: cuda:0 is faster from %s constraints on with the key resident, from %s on once\n", kind,
+                from[kind] == "" ? "more than the largest" : from[kind], from_once[kind] == "" ? "more than the largest" : from_once[kind]
+    }' "$table" | tee -a "$table"
+
+# The floors of the kernels of the largest chain's proof, as bench_gpu_steps counts them: the sums A, B1, C and H in G1, B2
+# in G2, the quotient.
+floor() { # floor LG
+    {
+        "$build/bench/bench_gpu_steps" --curve bn254 --step g1 --lg-g1 "$1" --lg-least "$1" --runs 3
+        "$build/bench/bench_gpu_steps" --curve bn254 --step g2 --lg-g2 "$1" --lg-least "$1" --runs 3
+        "$build/bench/bench_gpu_steps" --curve bn254 --step ntt --lg-ntt "$1" --runs 3
+    } >"$work/steps"
+    awk -F, -v lg="$1" '
+        $3 == lg { ms[$2] = $4; least[$2] = $5 }
+        function sums(of, form) { return form == "bits" ? 3 * of["bits g1"] + of["bits g2"] + of["msm g1"] : 4 * of["msm g1"] + of["msm g2"] }
+        END {
+            q = "quotient circom"
+            printf "# 2^%d, floors of the kernels: squares %.1f ms, xors %.1f ms; the same steps one by one: %.1f, %.1f ms\n", lg,
+                sums(least) + least[q], sums(least, "bits") + least[q], sums(ms) + ms[q], sums(ms, "bits") + ms[q]
+        }' "$work/steps"
+}
+if [ -n "${FLOOR-20}" ]; then floor "${FLOOR-20}" | tee -a "$table"; fi
+
+gpu_result "$out/gpu_small_circuits.json" "$out/clocks.txt" proofs="$table"
+grep '"clocks"' "$out/gpu_small_circuits.json"

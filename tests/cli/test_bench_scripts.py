@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What bench/ does without a card: circuits of any size, and the scripts that measure one card beside other programs,
+with stand-ins for the card's tool and for those programs."""
+import csv, json, os
+import harness
+from harness import TOP
+
+SMI = r"""#!/bin/sh
+case "$*" in
+*-lms*)
+    for i in 1 2; do
+        echo "2026/12/01 08:00:00.000, 345, 3201, 70.10, 35, 0, 0x0000000000000001"
+        echo "2026/12/01 08:00:00.200, 1980, 3201, 620.12, 55, 100, 0x0000000000000000"
+        echo "2026/12/01 08:00:00.400, 1965, 3201, 600.00, 57, 50, 0x0000000000000000"
+        echo "2026/12/01 08:00:00.400, [N/A], 3201, 600.00, 57, 50, 0x0000000000000000"
+    done ;;
+*) echo 'A "card" \ of some kind, 580.1, 143771, 700.00, 9.0' ;;
+esac
+"""
+
+
+def program(cuzk, name, text):
+    path = cuzk.write(name, text.encode())
+    os.chmod(path, 0o755)
+    return path
+
+
+def script(cuzk, name, *args, **env):
+    os.makedirs(cuzk.path("bin"), exist_ok=True)
+    program(cuzk, "bin/nvidia-smi", SMI)
+    env = dict(env, PATH=cuzk.path("bin") + ":" + os.environ["PATH"])
+    return harness.run(["bash", os.path.join(TOP, "bench", name), *args], cwd=cuzk.scratch, env=env)
+
+
+def test_result(cuzk):
+    """Facts, clocks of the samples at work, numbers and text of tables."""
+    cuzk.write("t.csv", b'# "quoted" \\ note\n\nname,n,share,odd\nab,1,0.500,47%\nno table\n-,-2,007,1e5\n')
+    cuzk.write("empty.csv", b"")
+    cuzk.write("do.sh", b'. "$1/bench/gpu_result.sh"\ngpu_clocks_begin c\nwait $gpu_sampler\ngpu_clocks_end\n'
+                        b'gpu_result r.json c first=t.csv second=empty.csv third=missing.csv\n')
+    os.makedirs(cuzk.path("bin"))
+    program(cuzk, "bin/nvidia-smi", SMI)
+    env = {"PATH": cuzk.path("bin") + ":" + os.environ["PATH"], "COMMIT": "abc\"d"}
+    r = harness.run(["bash", "-eu", "do.sh", TOP], cwd=cuzk.scratch, env=env)
+    assert r.code == 0 and r.err == "", r
+    j = json.load(open(cuzk.path("r.json")))
+    assert j["commit"] == 'abc"d' and j["date"].endswith("Z") and j["host"]["processors"] >= 1, j
+    assert j["device"] == {"name": 'A "card" \\ of some kind', "driver": "580.1", "memory_mib": "143771",
+                           "power_limit_w": "700.00", "compute_capability": "9.0"}, j
+    assert j["clocks"] == {"samples": 6, "at_work": 4, "sm_mhz_min": 1965, "sm_mhz_max": 1980, "power_w_max": 620.1,
+                           "temperature_c_max": 57, "reasons": ["0x0000000000000000"]}, j
+    assert list(j["tables"]) == ["first"], j
+    assert j["tables"]["first"] == {"notes": ['# "quoted" \\ note', "no table"], "rows": [
+        {"name": "ab", "n": 1, "share": 0.5, "odd": "47%"}, {"name": "-", "n": -2, "share": "007", "odd": "1e5"}]}, j
+
+
+def test_peers(cuzk):
+    """Rounds in turn, medians and ratio; what is not given is named; a wrong result and a failure fail."""
+    os.makedirs(cuzk.path("b/bench"))
+    os.makedirs(cuzk.path("p"))
+    program(cuzk, "b/bench/bench_gpu_steps", "#!/bin/sh\necho ours >>$ORDER\n"
+            "echo curve,operation,lg_n,median_ms,floor_ms,share,result\necho bls12_381,msm g1,20,8.000,3.6,47%,right\n"
+            "echo '# sort 1'\necho bls12_381,bits g1,20,1,1,1,right\necho bls12_381,msm g1,26,300.000,170.0,47%,right\n")
+    peer = ("#!/bin/sh\necho peer >>$ORDER\necho bls12_381,msm g1,20,$((20 + 2 * $(grep -c peer $ORDER))).000,1,1,3,%s\n"
+            "echo bls12_381,msm g1,22,5,1,1,3,right\n")
+    program(cuzk, "p/sppark_msm_g1", peer % "right")
+    def compare(*steps, **env):
+        return script(cuzk, "gpu_peers.sh", cuzk.path("b"), cuzk.path("p"), cuzk.path("o"), *steps, ORDER=cuzk.path("order"), **env)
+
+    r = compare("g1", "g2")
+    assert r.code == 0, r
+    lines = open(cuzk.path("order")).read().split("\n")
+    assert lines[:4] == ["peer", "ours", "peer", "ours"], lines
+    assert "sppark_msm_g2: not given, skipped" in r.out, r
+    rows = list(csv.DictReader(open(cuzk.path("o/gpu_peers_summary.csv"))))
+    assert rows == [{"curve": "bls12_381", "operation": "msm g1", "lg_n": "20", "peer_ms": "23.000", "peer_spread": "1.091",
+                     "ours_ms": "8.000", "ours_spread": "1.000", "peer_over_ours": "2.88"}], rows
+    j = json.load(open(cuzk.path("o/gpu_peers.json")))
+    assert j["tables"]["summary"]["rows"][0]["peer_over_ours"] == 2.88, j
+    program(cuzk, "p/sppark_msm_g1", peer % "WRONG")
+    program(cuzk, "b/bench/bench_gpu_steps", "#!/bin/sh\necho no card >&2\nexit 3\n")
+    r = compare("g1", ROUNDS="1")
+    assert r.code == 1 and "1 results are wrong" in r.out and "no card" in r.err, r
+
+
+def test_small_circuits(cuzk):
+    """Circuits of both kinds are satisfied, their proofs verify; a peer's proof is verified, too."""
+    os.makedirs(cuzk.path("p"))
+    # stands for the peer: our own prover
+    program(cuzk, "p/rapidsnark_prover", '#!/bin/sh\nexec "%s" prove --allow-test-key "$@"\n' % cuzk.program)
+    env = dict(DEVICES="cpu", RUNS="1", SQUARES="3", XORS="6", PEER_FROM="6", FLOOR="", CIRCUITS="multiplier2:1:2 none:1:1")
+    r = script(cuzk, "gpu_small_circuits.sh", cuzk.build, cuzk.path("o"), cuzk.path("p"), **env)
+    assert r.code == 0 and "rapidsnark_loop: not given, skipped" in r.out and "none: not given, skipped" in r.out, r
+    rows = [line.split(",") for line in open(cuzk.path("o/gpu_small_circuits.csv")).read().split("\n")]
+    names = [row[:4] for row in rows if len(row) == 7]
+    assert names[1:] == [["squares 2^3", "6", "cuzk", "cpu"], ["xors 2^6", "62", "cuzk", "cpu"],
+                         ["xors 2^6", "62", "rapidsnark", "cpu"], ["multiplier2", "1", "cuzk", "cpu"]], rows
+    program(cuzk, "p/rapidsnark_prover", '#!/bin/sh\n"%s" prove --allow-test-key "$@"\necho \'["7"]\' >"$4"\n' % cuzk.program)
+    env.update(SQUARES="", CIRCUITS="")
+    r = script(cuzk, "gpu_small_circuits.sh", cuzk.build, cuzk.path("o"), cuzk.path("p"), **env)
+    assert r.code == 1 and "xors 2^6,62,rapidsnark" not in r.out, r
+
+
+if __name__ == "__main__":
+    harness.main(globals())
