@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* libcuzk: what a recording says. Recordings come from `cuzk serve --record`; what is in them and
- * what the names mean: docs/timeline.md. Conventions are those of cuzk.h. */
+/* libcuzk: what a recording says. Recordings come from `cuzk serve --record` and
+ * cuzk_timeline_record; what is in them and what the names mean: docs/timeline.md. Conventions are
+ * those of cuzk.h. */
 #ifndef CUZK_TIMELINE_H
 #define CUZK_TIMELINE_H
 
@@ -80,6 +81,19 @@ typedef struct {
 CUZK_API cuzk_status cuzk_timeline_simulate(char **text, size_t *n_bytes, const char *path,
                                             const cuzk_timeline_machine *machine,
                                             cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** From here on write what this process's keys and proofs do into a recording, until
+ *  cuzk_timeline_record_end; it can be read while it is written, and after a crash.
+ *
+ *  path: a recording that is there becomes PATH.old; anything else that is there is refused. One
+ * recording at a time in a process, and none in one that has a daemon's. Errors: E_FILE, E_MEMORY;
+ * E_ARGUMENT (one is being written). Thread-safe. */
+CUZK_API cuzk_status cuzk_timeline_record(const char *path, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Write what is left and close the file. Errors: E_FILE, E_MEMORY (of the whole time: what could
+ *  not be written is missing, the rest is there); E_ARGUMENT (none is being written).
+ * Thread-safe. */
+CUZK_API cuzk_status cuzk_timeline_record_end(cuzk_error *err) CUZK_WARN_UNUSED;
 
 #ifdef __cplusplus
 }

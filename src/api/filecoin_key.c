@@ -2,6 +2,7 @@
 /* Keys of Filecoin's circuits: where their files are, whether they are the network's, and opening
  * them. */
 #include "api/filecoin.h"
+#include "api/record.h"
 
 #include "base/blake2b.h"
 #include "filecoin/circuit_get.h"
@@ -277,7 +278,10 @@ cuzk_status cuzk_filecoin_key_open(const cuzk_ctx *ctx, cuzk_filecoin_key **key,
                                        .proves_once = o.drop_pages,
                                        .device = o.device,
                                        .reporter = cuzk_api_reporter(o.progress, o.progress_user)};
+    uint64_t begin_ns = cuzk_api_record_now();
     cuzk_status status = cuzk_filecoin_key_make(ctx, key, path, &proof, &params, err);
+    cuzk_api_record_span(CUZK_SPAN_RESIDENT_LOAD, begin_ns, status == CUZK_OK ? (*key)->n_bytes : 0,
+                         path, status);
     free(path);
     return status;
 }

@@ -2,6 +2,7 @@
 /* From vanilla proofs to proof bytes: read, check, and for each partition witness, proof and its
  * verification. */
 #include "api/filecoin_task.h"
+#include "api/record.h"
 
 #include "base/bytes.h"
 #include "base/clock.h"
@@ -16,6 +17,7 @@ struct proving {
     cuzk_filecoin_task task;
     const uint8_t *rs; /* NULL: fresh */
     cuzk_filecoin_proof *proof;
+    cuzk_api_record record;
     unsigned partition; /* being proved */
     cuzk_reporter reporter;
     cuzk_error *err;
@@ -79,7 +81,12 @@ static cuzk_status take_vanilla(cuzk_filecoin_task *task, const cuzk_ctx *ctx,
     cuzk_vanilla_span *spans = NULL;
     uint64_t n_spans = 0;
     CUZK_TRY(gather_spans(&spans, &n_spans, request, err));
+    uint64_t begin_ns = cuzk_api_record_now(), n_bytes = 0;
+    for (uint64_t i = 0; i < n_spans; i++) {
+        n_bytes += spans[i].size;
+    }
     cuzk_status status = cuzk_filecoin_task_init(task, request, spans, n_spans, ctx->pool, err);
+    cuzk_api_record_span(CUZK_SPAN_DECODE, begin_ns, n_bytes, NULL, status);
     free(spans);
     return status;
 }
@@ -118,12 +125,17 @@ static cuzk_status prove_partition(struct proving *g, unsigned k)
     g->partition = k;
     CUZK_TRY(cuzk_report_progress(&g->reporter, "witness", k, g->task.job.n_partitions, g->err));
     uint64_t begin = cuzk_now_ns();
+    uint64_t witness_ns = cuzk_api_record_unit(&g->record, k);
     cuzk_witness *witness = NULL;
     cuzk_status status =
         cuzk_filecoin_task_witness(&witness, &g->task, g->key->shape, k, g->ctx->pool, g->err);
+    cuzk_api_record_witness(&g->record, witness_ns, status);
     if (status == CUZK_OK) {
         add_time(&g->proof->stats, "witness", cuzk_now_ns() - begin);
         status = prove_witness(g, witness, k);
+    }
+    if (status == CUZK_OK) {
+        cuzk_api_record_unit_done(&g->record);
     }
     cuzk_witness_destroy(witness);
     if (status != CUZK_OK && status != CUZK_E_CANCELLED) {
@@ -167,7 +179,11 @@ static cuzk_status run(struct proving *g, const cuzk_filecoin_request *request, 
     CUZK_TRY(take_vanilla(&g->task, g->ctx, request, g->err));
     CUZK_TRY(check_key(g, n_rs));
     add_time(&g->proof->stats, "vanilla", cuzk_now_ns() - begin);
-    CUZK_TRY(make_proof(g));
+    g->record = cuzk_api_record_begin((uint8_t)g->task.job.proof.kind, g->key->choice.name,
+                                      g->task.job.n_partitions);
+    cuzk_status status = make_proof(g);
+    cuzk_api_record_end(&g->record, status);
+    CUZK_TRY(status);
     g->proof->stats.total_ns = cuzk_now_ns() - begin;
     return CUZK_OK;
 }

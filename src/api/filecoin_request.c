@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Requests of Filecoin's proofs: fields set one by one or from JSON. */
 #include "api/filecoin.h"
+#include "api/record.h"
 
 #include "base/decimal.h"
 #include "formats/json_pull.h"
@@ -255,8 +256,11 @@ cuzk_status cuzk_filecoin_request_add_vanilla(cuzk_filecoin_request *request, co
     cuzk_error_clear(err);
     CUZK_API_NOT_NULL(err, request);
     CUZK_API_NOT_NULL(err, data);
-    return request->kind == CUZK_PROOF_POREP ? add_porep(request, data, n_bytes, err)
-                                             : add_file(request, data, n_bytes, err);
+    uint64_t begin_ns = cuzk_api_record_now();
+    cuzk_status status = request->kind == CUZK_PROOF_POREP ? add_porep(request, data, n_bytes, err)
+                                                           : add_file(request, data, n_bytes, err);
+    cuzk_api_record_span(CUZK_SPAN_DECODE, begin_ns, n_bytes, NULL, status);
+    return status;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

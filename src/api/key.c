@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Proving keys of the C library: .zkey and .params behind one object. */
 #include "api/api.h"
+#include "api/record.h"
 
 #include "formats/detect.h"
 
@@ -81,6 +82,7 @@ static cuzk_status open_key(const cuzk_ctx *ctx, cuzk_key **key, cuzk_input *inp
                             const char *path, const cuzk_key_options *options, cuzk_error *err)
 {
     cuzk_status status;
+    uint64_t begin_ns = cuzk_api_record_now();
     cuzk_key *made = calloc(1, sizeof *made);
     if (made == NULL) {
         cuzk_input_close(input);
@@ -98,6 +100,7 @@ static cuzk_status open_key(const cuzk_ctx *ctx, cuzk_key **key, cuzk_input *inp
         status = cuzk_api_device_open_chosen(&made->device, &made->pinned, &made->choice, ctx,
                                              made->prover, err);
     }
+    cuzk_api_record_span(CUZK_SPAN_RESIDENT_LOAD, begin_ns, input->size, path, status);
     if (status != CUZK_OK) {
         cuzk_key_close(made);
         return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Proving through the C library, and what can be asked of a proof. */
 #include "api/api.h"
+#include "api/record.h"
 
 #include "base/bytes.h"
 #include "base/clock.h"
@@ -106,12 +107,17 @@ static cuzk_status prove_input(const cuzk_ctx *ctx, cuzk_proof **out, const cuzk
     uint32_t n_vars = cuzk_prover_n_vars(key->prover);
     uint32_t n_inputs = cuzk_prover_n_inputs(key->prover);
     cuzk_witness *witness = NULL;
+    cuzk_api_record record =
+        cuzk_api_record_begin(CUZK_API_RECORD_CIRCOM, key->choice.name, 1 /* partition */);
+    uint64_t witness_ns = cuzk_api_record_unit(&record, 0);
     cuzk_status status = cuzk_api_witness(&witness, ctx, input, cuzk_prover_curve(key->prover),
                                           n_vars, n_inputs, err);
+    cuzk_api_record_witness(&record, witness_ns, status);
     if (status != CUZK_OK) {
         if (witness_path != NULL) {
             cuzk_error_prefix(err, "witness \"%s\"", witness_path);
         }
+        cuzk_api_record_end(&record, status);
         return status;
     }
     cuzk_proof *proof = calloc(1, sizeof *proof);
@@ -130,7 +136,11 @@ static cuzk_status prove_input(const cuzk_ctx *ctx, cuzk_proof **out, const cuzk
     status = run_prover(ctx, proof, key, witness, blinding, &o, err);
     blame(status, key, witness_path, err);
     proof->stats.total_ns = cuzk_now_ns() - begin;
+    if (status == CUZK_OK) {
+        cuzk_api_record_unit_done(&record);
+    }
 out:
+    cuzk_api_record_end(&record, status);
     cuzk_witness_destroy(witness);
     if (status != CUZK_OK) {
         cuzk_proof_destroy(proof);

@@ -54,6 +54,7 @@ struct cuzk_cli_args {
     const char *result_elsewhere; /* the command's, once it runs */
     /* filled while the command runs */
     cuzk_error err;
+    bool has_timeline;         /* a recording is being written */
     uint64_t progress_last_ns; /* when the progress line was last written; 0: never */
     uint64_t begin_ns;
 };
@@ -161,6 +162,13 @@ int cuzk_cli_verdict(cuzk_cli_args *args, bool valid, const char *text, const ch
  * there and may be written to. False with args->err set. What only writing shows (a full disk) it
  * cannot tell. */
 bool cuzk_cli_can_write(cuzk_cli_args *args, const char *path);
+
+/** Begin the recording that --timeline names, if it does. False with args->err set. */
+bool cuzk_cli_timeline_begin(cuzk_cli_args *args);
+
+/** End it, if one was begun. Returns the exit code of the command, which had `code`: a recording
+ *  that could not be written whole makes it a failure, with a line on stderr. */
+int cuzk_cli_timeline_end(const cuzk_cli_args *args, int code);
 
 /** Record that memory ran out, for cuzk_cli_fail. */
 void cuzk_cli_no_memory(cuzk_cli_args *args);

@@ -89,8 +89,9 @@ static int prove(cuzk_cli_args *args, const cuzk_ctx *ctx, const cuzk_key *key,
     if (cuzk_cli_is_dash(args, proof_path) || cuzk_cli_is_dash(args, public_path)) {
         return CUZK_EXIT_USAGE;
     }
-    const char *others[] = {args->positional[0], witness, cuzk_cli_value(args, "--r1cs")};
-    for (int i = 0; i < 3; i++) {
+    const char *others[] = {args->positional[0], witness, cuzk_cli_value(args, "--r1cs"),
+                            cuzk_cli_value(args, "--timeline")};
+    for (int i = 0; i < 4; i++) {
         if (cuzk_cli_same_file(args, proof_path, others[i]) ||
             cuzk_cli_same_file(args, public_path, others[i])) {
             return CUZK_EXIT_USAGE;
@@ -146,12 +147,14 @@ int cuzk_cli_prove(cuzk_cli_args *args)
     options.device = cuzk_cli_value(args, "--device");
     options.drop_pages = true; /* this process proves once */
     cuzk_key *key = NULL;
-    if (cuzk_key_open_file(ctx, &key, args->positional[0], &options, &args->err) == CUZK_OK) {
+    if (cuzk_cli_timeline_begin(args) &&
+        cuzk_key_open_file(ctx, &key, args->positional[0], &options, &args->err) == CUZK_OK) {
         code = prove(args, ctx, key, form_is_given ? &form : NULL);
     } else {
         code = cuzk_cli_fail(args);
     }
     cuzk_key_close(key);
+    code = cuzk_cli_timeline_end(args, code);
     cuzk_ctx_destroy(ctx);
     return code;
 }

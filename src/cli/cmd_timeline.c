@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* cuzk timeline, cuzk simulate: what a recording says. */
+/* cuzk timeline, cuzk simulate: what a recording says; and recordings of this process. */
 #include "cli/cli.h"
 
 #include "cuzk_timeline.h"
@@ -136,4 +136,22 @@ int cuzk_cli_simulate(cuzk_cli_args *args)
     fwrite(text, 1, n_bytes, stdout);
     cuzk_free(text);
     return CUZK_EXIT_OK;
+}
+
+bool cuzk_cli_timeline_begin(cuzk_cli_args *args)
+{
+    const char *path = cuzk_cli_value(args, "--timeline");
+    args->has_timeline = path != NULL && cuzk_timeline_record(path, &args->err) == CUZK_OK;
+    return path == NULL || args->has_timeline;
+}
+
+int cuzk_cli_timeline_end(const cuzk_cli_args *args, int code)
+{
+    cuzk_error err;
+    if (!args->has_timeline || cuzk_timeline_record_end(&err) == CUZK_OK) {
+        return code;
+    }
+    cuzk_cli_one_line(err.text);
+    fprintf(stderr, "cuzk %s: %s\n", args->command->name, err.text);
+    return code == CUZK_EXIT_OK ? CUZK_EXIT_FAILED : code;
 }

@@ -152,22 +152,23 @@ static int prove_request(cuzk_cli_args *args, const cuzk_ctx *ctx, cuzk_filecoin
         return CUZK_EXIT_USAGE;
     }
     const char *out = cuzk_cli_filecoin_out(args, form);
-    const char *others[] = {cuzk_cli_value(args, "--params"), cuzk_cli_value(args, "--request")};
-    for (unsigned i = 0; i < args->n_positional + 2; i++) {
-        if (cuzk_cli_same_file(args, out, i < 2 ? others[i] : args->positional[i - 2])) {
+    const char *others[] = {cuzk_cli_value(args, "--params"), cuzk_cli_value(args, "--request"),
+                            cuzk_cli_value(args, "--timeline")};
+    for (unsigned i = 0; i < args->n_positional + 3; i++) {
+        if (cuzk_cli_same_file(args, out, i < 3 ? others[i] : args->positional[i - 3])) {
             return CUZK_EXIT_USAGE;
         }
     }
     cuzk_cli_vanilla vanilla = {NULL, 0};
     cuzk_cli_catch_signals();
-    int code = cuzk_cli_fill_request(args, request) &&
+    int code = cuzk_cli_timeline_begin(args) && cuzk_cli_fill_request(args, request) &&
                        cuzk_cli_read_vanilla(args, &vanilla, request, args->positional,
                                              args->n_positional) &&
                        cuzk_cli_can_write(args, out)
                    ? prove(args, ctx, request, out, form)
                    : cuzk_cli_fail(args);
     cuzk_cli_free_vanilla(&vanilla);
-    return code;
+    return cuzk_cli_timeline_end(args, code);
 }
 
 /* ---- the commands ---------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@ static const cuzk_cli_option prove_options[] = {
     {"--no-self-check", NULL, NULL, "do not verify the proof before writing it"},
     OPTION_DEVICE,
     OPTION_ALLOW_TEST_KEY,
+    OPTION_TIMELINE,
     OPTION_CONNECT_PROVE,
     OPTION_END,
 };

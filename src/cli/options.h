@@ -19,6 +19,10 @@
         "--device", NULL, "DEVICE",                                                                \
             "cpu (default), cuda:N, auto, auto:N: a card from N constraints on"                    \
     }
+#define OPTION_TIMELINE                                                                            \
+    {                                                                                              \
+        "--timeline", NULL, "FILE", "also record what was done when, for cuzk timeline FILE"       \
+    }
 #define OPTION_END                                                                                 \
     {                                                                                              \
         NULL, NULL, NULL, NULL                                                                     \
@@ -68,7 +72,7 @@
         {"--circuits", NULL, "FOLDER", "of compiled circuits (default: none, built in memory)"},   \
         {"--out", NULL, "PROOF", "the file to write (default: proof.bin here)"},                   \
         {"--format", NULL, "FORM", "of PROOF: raw (default), hex, base64, json"}, OPTION_DEVICE,   \
-        OPTION_ALLOW_TEST_KEY
+        OPTION_ALLOW_TEST_KEY, OPTION_TIMELINE
 
 #define PROVE_FILECOIN_DETAILS                                                                     \
     "The vanilla proof is checked in full first; each partition is verified before PROOF is\n"     \

@@ -17,6 +17,7 @@
 #include "groth16/prover_impl.h"
 #include "groth16/proving.h"
 #include "r1cs/satisfy.h"
+#include "timeline/recorder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -521,17 +522,50 @@ void cuzk_proving_end(cuzk_proving *g)
     }
 }
 
+/* Both halves with their spans, where this thread's work is recorded: as a worker of the daemon and
+ * those behind it put them. Only the sums hold the lane. */
+static cuzk_status run_start(cuzk_proving *g, cuzk_error *err)
+{
+    uint64_t begin_ns = cuzk_now_ns();
+    cuzk_status status = cuzk_proving_quotient(g, err);
+    uint64_t lane_ns = cuzk_now_ns();
+    for (unsigned i = 0; i < cuzk_proving_n_sums(g) && status == CUZK_OK; i++) {
+        status = cuzk_proving_sum(g, i, err);
+    }
+    uint64_t end_ns = cuzk_now_ns();
+    cuzk_recorder_put_inner(CUZK_SPAN_LANE, lane_ns, end_ns, 0);
+    if (g->params.device == NULL) {
+        cuzk_recorder_put_inner(CUZK_SPAN_KERNEL_CPU, lane_ns, end_ns, 0);
+    }
+    cuzk_recorder_put_inner(CUZK_SPAN_PROVE_START, begin_ns, end_ns, 0);
+    return status;
+}
+
+static cuzk_status run_finish(cuzk_proving *g, cuzk_proof_points *proof, cuzk_error *err)
+{
+    uint64_t begin_ns = cuzk_now_ns();
+    cuzk_status status = cuzk_proving_assemble(g, proof, err);
+    cuzk_recorder_put_inner(CUZK_SPAN_PROVE_FINISH, begin_ns, cuzk_now_ns(), 0);
+    return status;
+}
+
+static cuzk_status run_check(cuzk_proving *g, const cuzk_proof_points *proof)
+{
+    if (g->params.without_self_check && g->params.device == NULL) {
+        return CUZK_OK;
+    }
+    CUZK_TRY(begin_stage(g, "self-check", AT_END));
+    uint64_t begin_ns = cuzk_now_ns();
+    cuzk_status status = self_check(g, proof);
+    cuzk_recorder_put_inner(CUZK_SPAN_VERIFY, begin_ns, cuzk_now_ns(), 0);
+    return status;
+}
+
 static cuzk_status run(cuzk_proving *g, cuzk_proof_points *proof, cuzk_error *err)
 {
-    CUZK_TRY(cuzk_proving_quotient(g, err));
-    for (unsigned i = 0; i < cuzk_proving_n_sums(g); i++) {
-        CUZK_TRY(cuzk_proving_sum(g, i, err));
-    }
-    CUZK_TRY(cuzk_proving_assemble(g, proof, err));
-    if (!g->params.without_self_check || g->params.device != NULL) {
-        CUZK_TRY(begin_stage(g, "self-check", AT_END));
-        CUZK_TRY(self_check(g, proof));
-    }
+    CUZK_TRY(run_start(g, err));
+    CUZK_TRY(run_finish(g, proof, err));
+    CUZK_TRY(run_check(g, proof));
     end_stage(g);
     return CUZK_OK;
 }

@@ -2,7 +2,7 @@
 #include "server/record.h"
 
 #include "base/clock.h"
-#include "server/record_file.h"
+#include "timeline/record_file.h"
 #include "server/record_spans.h"
 #include "timeline/recorder.h"
 #include "timeline/recording.h"

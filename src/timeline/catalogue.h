@@ -32,9 +32,10 @@ typedef enum {
       "the job ended and the journal has its end",                                                 \
       "every unit of it, all waiting included; not receiving and decoding the request, not "       \
       "sending the answer",                                                                        \
-      "partitions")                                                                                \
+      "partitions (one of the journal: those that were left)")                                     \
     X(JOB_ACCEPTED, "job.accepted", JOB, HOST, 1,                                                  \
-      "the journal has the job; its units may have begun", "", "", "partitions")                   \
+      "the journal has the job; its units may have begun (one of the journal: it was read)", "",   \
+      "", "partitions, as of `job`")                                                               \
     X(DECODE, "decode", THREAD, HOST, 0, "a decoder thread takes a payload",                       \
       "its task is made or refused",                                                               \
       "decoding and every check of the payload; not the wait for "                                 \

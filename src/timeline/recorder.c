@@ -174,6 +174,12 @@ void cuzk_recorder_put_inner(cuzk_span_name name, uint64_t begin_ns, uint64_t en
     span.value = value;
     span.text = 0;
     span.status = 0;
+    cuzk_track track = cuzk_span_about_of(name)->track;
+    if (track != CUZK_TRACK_WORKER && track != CUZK_TRACK_DEVICE) {
+        span.device = span.worker = -1; /* a thread's: no worker of a device is busy with it */
+    } else if (name == CUZK_SPAN_KERNEL_CPU) {
+        span.worker = -1;
+    }
     cuzk_recorder_put(&span);
 }
 

@@ -38,7 +38,8 @@ void cuzk_recorder_put(const cuzk_timespan *span);
 void cuzk_recorder_work_on(const cuzk_timespan *of);
 
 /** Put a span of what this thread works on: from a layer that does not know jobs. Times are the
- *  host's clock. Nothing happens where nobody said what the thread works on. Thread-safe. */
+ *  host's clock. Device and worker are put where the name is of one (cuzk_span_about_of). Nothing
+ * happens where nobody said what the thread works on. Thread-safe. */
 void cuzk_recorder_put_inner(cuzk_span_name name, uint64_t begin_ns, uint64_t end_ns,
                              uint64_t value);
 

@@ -7,8 +7,10 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -92,6 +94,43 @@ static void test_arguments(void **state)
                      CUZK_E_FILE);
 }
 
+/* One recording at a time; what is there and is none stays. */
+static void test_record(void **state)
+{
+    (void)state;
+    char file[] = "/tmp/cuzk-record-XXXXXX";
+    int fd = mkstemp(file);
+    assert_true(fd >= 0); /* empty: taken */
+    assert_int_equal(cuzk_timeline_record_end(&err), CUZK_E_ARGUMENT);
+    assert_int_equal(cuzk_timeline_record(NULL, &err), CUZK_E_ARGUMENT);
+    assert_int_equal(cuzk_timeline_record("missing/rec", &err), CUZK_E_FILE);
+    assert_int_equal(cuzk_timeline_record("README.md", &err), CUZK_E_FILE);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(cuzk_timeline_record(file, &err), CUZK_OK);
+        assert_int_equal(cuzk_timeline_record("other", &err), CUZK_E_ARGUMENT);
+        assert_non_null(strstr(err.text, "writes a recording already"));
+        assert_int_equal(cuzk_timeline_record_end(&err), CUZK_OK);
+        assert_int_equal(
+            cuzk_timeline_report(&text, &n_bytes, file, CUZK_TIMELINE_JSON, NULL, &err), CUZK_OK);
+        assert_non_null(strstr(text, "\"spans\":0,"));
+        cuzk_free(text);
+    }
+    bool has_failed = true;
+    for (unsigned n = 0; has_failed; n++) {
+        assert_true(n < 1000);
+        alloc_fail_at(n);
+        cuzk_status status = cuzk_timeline_record(file, &err);
+        has_failed = alloc_fail_stop();
+        assert_int_equal(status, has_failed ? CUZK_E_MEMORY : CUZK_OK);
+    }
+    assert_int_equal(cuzk_timeline_record_end(&err), CUZK_OK);
+    char old[sizeof file + 4];
+    snprintf(old, sizeof old, "%s.old", file);
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(unlink(old), 0);
+    close(fd);
+}
+
 static cuzk_status call(int which)
 {
     return which <= CUZK_TIMELINE_NAMES
@@ -127,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),
         cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_record),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "server/record_file.h"
+#include "timeline/record_file.h"
 
 #include "base/clock.h"
 #include "timeline/recording.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* A disk that is full, played by a limit on the size of files: what was recorded stays, what is
  * lost is counted, and writing goes on when there is room again. */
-#include "server/record_file.h"
+#include "timeline/record_file.h"
 
 #include "timeline/recording.h"
 

@@ -3,8 +3,8 @@
  * predecessor is deleted, and a new one is begun: between half of the limit and all of it is there
  * at any time. Nothing but a recording is ever renamed, deleted or written over, and one file has
  * one writer. One thread at a time. */
-#ifndef CUZK_SERVER_RECORD_FILE_H
-#define CUZK_SERVER_RECORD_FILE_H
+#ifndef CUZK_TIMELINE_RECORD_FILE_H
+#define CUZK_TIMELINE_RECORD_FILE_H
 
 #include "base/status.h"
 #include "base/text.h"
