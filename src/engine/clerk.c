@@ -61,27 +61,8 @@ void cuzk_timer_engine(cuzk_engine *engine, uint64_t when_ns)
 
 static void call_job(cuzk_engine *engine, cuzk_job *job, cuzk_event_id id)
 {
-    bool has_ended = id == CUZK_EVENT_ENDED;
-    cuzk_event event = {
-        .id = id,
-        .phase = CUZK_EVENT_INSTANT,
-        .ns = has_ended ? job->ended_ns : job->accepted_ns,
-        .job = job->seq,
-        .job_id = job->id,
-        .kind = job->kind,
-        .priority = job->priority,
-        .unit = -1,
-        .device = -1,
-        .worker = -1,
-        .value = has_ended ? job->total_ns : 0,
-        .since_ns = job->entered_ns,
-        .n_units = job->n_units,
-        .state = (int)(has_ended ? job->state : CUZK_JOB_QUEUED),
-        .status = has_ended ? job->status : CUZK_OK,
-        .text = has_ended ? job->error : NULL,
-    };
     pthread_mutex_unlock(&engine->lock);
-    cuzk_observe(engine, &event);
+    cuzk_observe_job(engine, id, job);
     pthread_mutex_lock(&engine->lock);
     cuzk_job_unref(engine, job);
 }

@@ -201,6 +201,9 @@ static void stop(cuzk_engine *engine)
         cuzk_waiters_stop(engine, job);
         cuzk_job_stop_units(engine, job);
     }
+    for (const cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
+        cuzk_observe_slot_left(engine, slot);
+    }
     pthread_cond_broadcast(&engine->slots_changed);
     cuzk_records_again(engine); /* once more, whatever the time */
     cuzk_schedule(engine);

@@ -49,6 +49,10 @@ typedef struct {
  * END, on the same thread. */
 typedef enum {
     CUZK_EVENT_ACCEPTED,     /* job: decoded and journalled */
+    CUZK_EVENT_RECOVERED,    /* job: unfinished in the journal when the engine was made */
+    CUZK_EVENT_WAITING,      /* unit, or resident (text: its circuit): what since_ns tells has not
+                                come until now: it was taken out, or cuzk_engine_waits asks. Inside
+                                the engine's lock: nothing of the engine may be called */
     CUZK_EVENT_ENDED,        /* job: state, total time in ns */
     CUZK_EVENT_DECODE,       /* span, of a submission that has no job yet */
     CUZK_EVENT_RESIDENT,     /* span: a resident is loaded; text: its circuit */
@@ -81,13 +85,16 @@ typedef struct {
     unsigned priority;
     int unit, device, worker; /* -1: none */
     uint64_t value;           /* ENDED: total ns; EVICTED, RESIDENT: bytes; DECODE: bytes */
-    uint64_t since_ns;        /* ACCEPTED, ENDED: when the job came into the table; BEGIN of
-                                 PROVE_START: when the unit became ready; of WITNESS and RESIDENT:
-                                 when memory for it was first not there, 0 if it was */
-    unsigned n_units;         /* ACCEPTED, ENDED: the job's partitions; else 0 */
-    int state;                /* ENDED: cuzk_job_state */
-    cuzk_status status;       /* END of a stage, ENDED */
-    const char *text;         /* borrowed for the call; NULL: none */
+    uint64_t since_ns;  /* RECOVERED, ACCEPTED, ENDED: when the job came into the table; BEGIN of
+                           PROVE_START: when the unit became ready; of WITNESS and RESIDENT:
+                           when memory for it was first not there, 0 if it was; WAITING: one
+                           of the two, is_ready which */
+    unsigned n_units;   /* RECOVERED, ACCEPTED, ENDED: the job's partitions, without those
+                           that a recovered one had proved before; else 0 */
+    bool is_ready;      /* WAITING: for a worker, not for memory */
+    int state;          /* ENDED: cuzk_job_state */
+    cuzk_status status; /* END of a stage, ENDED */
+    const char *text;   /* borrowed for the call; NULL: none */
 } cuzk_event;
 
 typedef struct {
@@ -355,5 +362,11 @@ typedef struct {
 cuzk_status cuzk_engine_look(cuzk_engine *engine, cuzk_engine_view *view, bool with_units,
                              cuzk_error *err) CUZK_WARN_UNUSED;
 void cuzk_engine_view_clear(cuzk_engine_view *view);
+
+/** Tell what waits at this moment, and since when: a CUZK_EVENT_WAITING for each unit that waits
+ * for memory or, ready, for a worker, and each resident that waits for memory. observe: called
+ * inside the engine's lock, from which nothing of the engine may be called. Thread-safe. */
+void cuzk_engine_waits(cuzk_engine *engine, void (*observe)(void *user, const cuzk_event *event),
+                       void *user);
 
 #endif

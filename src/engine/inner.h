@@ -46,6 +46,13 @@ void cuzk_observe_unit(const cuzk_engine *engine, cuzk_event_id id, cuzk_event_p
                        const cuzk_unit *unit, const cuzk_thread *thread, cuzk_status status,
                        const char *text);
 
+/** RECOVERED, ACCEPTED or ENDED of a job. */
+void cuzk_observe_job(const cuzk_engine *engine, cuzk_event_id id, const cuzk_job *job);
+
+/** WAITING, if it waits: it is about to be taken out of its queue. Inside the lock. */
+void cuzk_observe_unit_left(const cuzk_engine *engine, const cuzk_unit *unit);
+void cuzk_observe_slot_left(const cuzk_engine *engine, const cuzk_slot *slot);
+
 /** An event that is about no job. */
 void cuzk_observe_text(const cuzk_engine *engine, cuzk_event_id id, cuzk_event_phase phase,
                        int device, uint64_t value, const char *text);

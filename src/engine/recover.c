@@ -64,6 +64,7 @@ static void read_units(cuzk_job *job, const cuzk_journal_entry *entry)
             unit->at = CUZK_AT_DONE;
             job->n_verified++;
             job->n_done++;
+            job->n_before++;
         }
     }
 }
@@ -95,6 +96,7 @@ static cuzk_status take_up(reading *r, cuzk_job *job, const cuzk_journal_entry *
     claim->priority = job->priority;
     claim->order.priority = job->priority;
     claim->bytes = entry->job.payload_bytes;
+    cuzk_observe_job(engine, CUZK_EVENT_RECOVERED, job); /* no other thread is there yet */
     cuzk_intake_admit(engine, claim, 0);
     return CUZK_OK;
 }

@@ -291,6 +291,8 @@ static void fail_load(cuzk_engine *engine, cuzk_slot *slot, cuzk_status status, 
 
 void cuzk_slot_refuse(cuzk_engine *engine, cuzk_slot *slot, cuzk_status status, char *error)
 {
+    cuzk_observe_slot_left(engine, slot);
+    slot->memory_ns = 0;
     cuzk_order_remove(&engine->loads, &slot->order);
     fail_load(engine, slot, status, error);
 }

@@ -282,6 +282,9 @@ static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
     }
     CUZK_TRY(cuzk_engine_create(&d->server.engine, &o, err));
     atomic_store_explicit(&d->whole_engine, d->server.engine, memory_order_release);
+    if (d->record != NULL) {
+        cuzk_record_watch(d->record, d->server.engine);
+    }
     return CUZK_OK;
 }
 

@@ -2,8 +2,8 @@
 #include "server/record.h"
 
 #include "base/clock.h"
-#include "timeline/record_file.h"
 #include "server/record_spans.h"
+#include "timeline/record_file.h"
 #include "timeline/recorder.h"
 #include "timeline/recording.h"
 
@@ -35,7 +35,8 @@ struct cuzk_record {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    bool ends; /* under lock */
+    bool ends;           /* under lock */
+    cuzk_engine *engine; /* whose waits a copy tells; NULL: nobody's */
 };
 
 void cuzk_record_observe(cuzk_record *record, const cuzk_event *event)
@@ -283,6 +284,27 @@ void cuzk_record_stop(cuzk_record *record)
     destroy(record);
 }
 
+void cuzk_record_watch(cuzk_record *record, cuzk_engine *engine)
+{
+    record->engine = engine;
+}
+
+typedef struct {
+    cuzk_text *text;
+    uint64_t end_ns;
+} waits;
+
+/* A wait goes on: told until where the copy ends. */
+static void put_open_wait(void *user, const cuzk_event *event)
+{
+    const waits *w = user;
+    cuzk_timespan span = cuzk_record_wait_span(event);
+    if (span.begin_ns < w->end_ns) {
+        span.end_ns = w->end_ns;
+        cuzk_recording_put_spans(w->text, &span, 1);
+    }
+}
+
 cuzk_status cuzk_record_copy(cuzk_record *record, cuzk_text *text, uint64_t *begin_ns,
                              uint64_t *end_ns, uint64_t since_ns, size_t n_spans_max,
                              cuzk_error *err)
@@ -295,5 +317,10 @@ cuzk_status cuzk_record_copy(cuzk_record *record, cuzk_text *text, uint64_t *beg
     cuzk_text_put_bytes(text, record->threads.data, record->threads.size);
     pthread_mutex_unlock(&record->lock);
     *end_ns = cuzk_recent_copy(record->spans.recent, text, begin_ns, since_ns, n_spans_max);
+    if (record->engine !=
+        NULL) { /* afterwards: what has ended before is in the copy or was not there */
+        waits w = {text, *end_ns};
+        cuzk_engine_waits(record->engine, put_open_wait, &w);
+    }
     return cuzk_text_check(text, err);
 }

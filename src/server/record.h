@@ -32,6 +32,10 @@ void cuzk_record_stop(cuzk_record *record);
 /** Make spans of an event, on the thread that it happens on. Thread-safe. */
 void cuzk_record_observe(cuzk_record *record, const cuzk_event *event);
 
+/** From here on cuzk_record_copy tells what waits in the engine, too. The last copy has ended
+ * before the engine does. */
+void cuzk_record_watch(cuzk_record *record, cuzk_engine *engine);
+
 /** Append a whole recording of what was kept in memory since since_ns (cuzk_now_ns) and is not over
  *  yet, of the newest n_spans_max spans. begin_ns, end_ns: what it tells of; spans before are there
  *  where they ended later. Errors: E_UNSUPPORTED (nothing is kept), E_MEMORY. Thread-safe. */

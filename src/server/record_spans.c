@@ -49,15 +49,20 @@ static void put_job(const cuzk_record_spans *record, const cuzk_event *e)
     }
 }
 
-/* What waited for the span that begins now. */
+cuzk_timespan cuzk_record_wait_span(const cuzk_event *e)
+{
+    bool is_ready = e->id == CUZK_EVENT_PROVE_START || e->is_ready;
+    cuzk_timespan span =
+        span_of(e, is_ready ? CUZK_SPAN_WAIT_WORKER : CUZK_SPAN_WAIT_MEMORY, e->since_ns);
+    span.device = span.worker = -1; /* no thread works on it */
+    return span;
+}
+
+/* What waited until now. */
 static void put_wait(const cuzk_event *e)
 {
     if (e->since_ns != 0) {
-        bool is_ready = e->id == CUZK_EVENT_PROVE_START;
-        cuzk_timespan span =
-            span_of(e, is_ready ? CUZK_SPAN_WAIT_WORKER : CUZK_SPAN_WAIT_MEMORY, e->since_ns);
-        span.device = span.worker = -1; /* no thread works on it */
-        put(span);
+        put(cuzk_record_wait_span(e));
     }
 }
 
@@ -112,9 +117,13 @@ static void put_end(const cuzk_record_spans *record, const cuzk_event *e, uint64
 static void put_instant(const cuzk_record_spans *record, const cuzk_event *e)
 {
     switch (e->id) {
+    case CUZK_EVENT_RECOVERED:
     case CUZK_EVENT_ACCEPTED:
     case CUZK_EVENT_ENDED:
         put_job(record, e);
+        break;
+    case CUZK_EVENT_WAITING:
+        put_wait(e);
         break;
     case CUZK_EVENT_EVICTED:
         put_text(span_of(e, CUZK_SPAN_EVICTED, e->ns), e->text);

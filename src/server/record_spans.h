@@ -14,4 +14,8 @@ typedef struct {
 /** Put the spans of an event into the recorder, on the thread that it happens on. Thread-safe. */
 void cuzk_record_put_event(const cuzk_record_spans *spans, const cuzk_event *event);
 
+/** The span of a wait that has lasted until the event: PROVE_START, WITNESS or RESIDENT that begin,
+ *  or WAITING; its since_ns is not 0. */
+cuzk_timespan cuzk_record_wait_span(const cuzk_event *event);
+
 #endif

@@ -5,6 +5,7 @@
 #include "server/status_jobs.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,13 +88,16 @@ static void put_pipelines(cuzk_text *out, const cuzk_engine_view *v, const cuzk_
         }
         cuzk_text_put(out, n++ > 0 ? ",{" : "{");
         put_text(out, "job_id", job->job_id);
+        char started[32] = "null"; /* it ended, and none of its units ever began */
+        if (job->started_ns_ago > 0) {
+            snprintf(started, sizeof started, "%.3f", seconds(job->started_ns_ago));
+        }
         cuzk_text_printf(out,
-                         ",\"proof_kind\":\"%s\",\"started_secs_ago\":%.3f,\"age_secs\":%.3f,"
+                         ",\"proof_kind\":\"%s\",\"started_secs_ago\":%s,\"age_secs\":%.3f,"
                          "\"total_partitions\":%u,"
                          "\"partitions_done\":%u,\"state\":\"%s\",\"priority\":%u,\"waiters\":%u",
-                         kind_name(kinds, job->kind), seconds(job->started_ns_ago),
-                         seconds(job->age_ns), job->n_units, job->n_done, states[job->state],
-                         job->priority, job->n_waiters);
+                         kind_name(kinds, job->kind), started, seconds(job->age_ns), job->n_units,
+                         job->n_done, states[job->state], job->priority, job->n_waiters);
         put_wait(out, v, &job->wait);
         if (job->error != NULL) {
             cuzk_text_put(out, ",");

@@ -30,12 +30,13 @@ typedef enum {
       "the job is in the engine's table: its payload is decoded (one of the journal: it was "      \
       "read)",                                                                                     \
       "the job ended and the journal has its end",                                                 \
-      "every unit of it, all waiting included; not receiving and decoding the request, not "       \
+      "every unit of it (one of the journal: those that were left), all waiting included; not "    \
+      "receiving and decoding the request, not "                                                   \
       "sending the answer",                                                                        \
-      "partitions (one of the journal: those that were left)")                                     \
+      "partitions")                                                                                \
     X(JOB_ACCEPTED, "job.accepted", JOB, HOST, 1,                                                  \
       "the journal has the job; its units may have begun (one of the journal: it was read)", "",   \
-      "", "partitions, as of `job`")                                                               \
+      "", "partitions")                                                                            \
     X(DECODE, "decode", THREAD, HOST, 0, "a decoder thread takes a payload",                       \
       "its task is made or refused",                                                               \
       "decoding and every check of the payload; not the wait for "                                 \

@@ -272,6 +272,71 @@ static void test_flat(void **state)
     test_clear(&t);
 }
 
+typedef struct {
+    unsigned n, n_ready;
+    uint64_t since_ns;
+} seen_waits;
+
+static void on_wait(void *user, const cuzk_event *event)
+{
+    seen_waits *seen = user;
+    assert_int_equal(event->id, CUZK_EVENT_WAITING);
+    assert_true(event->since_ns > 0 && event->since_ns <= event->ns);
+    seen->n++;
+    seen->n_ready += event->is_ready;
+    seen->since_ns = event->since_ns;
+}
+
+/* Who waits is told when it is asked, and when it is taken out: cancelled, or as the engine ends.
+ */
+static void test_waits_are_told(void **state)
+{
+    (void)state;
+    engine_test t;
+    test_init(&t);
+    t.options.budget_bytes = 100 * MIB;
+    t.options.intake_bytes = 20 * MIB;
+    t.options.witness_ahead = 8;
+    t.devices[0].n_workers = 1;
+    test_start(&t, NULL);
+    unsigned g = test_gate(&t, NULL_LANE, "holder", -1);
+    test_call holder, ready, large, other;
+    bool was_running;
+    test_submit(&t, &holder, "holder", 0, "holder witness=1000000");
+    test_gate_wait(&t, g, 1);
+    seen_waits seen = {0};
+    cuzk_engine_waits(t.engine, on_wait, &seen);
+    assert_int_equal(seen.n, 0);
+    test_submit(&t, &ready, "ready", 0, "n=ready witness=41943040");
+    test_wait_events(&t, CUZK_EVENT_QUEUED, CUZK_EVENT_INSTANT, "ready", 1);
+    test_submit(&t, &large, "large", 0, "n=large witness=41943040");
+    test_wait_submitted(&large);
+    while (seen.n < 2) { /* the schedule comes to it soon */
+        seen = (seen_waits){0};
+        cuzk_engine_waits(t.engine, on_wait, &seen);
+    }
+    assert_int_equal(seen.n, 2);
+    assert_int_equal(seen.n_ready, 1);
+    assert_int_equal(test_count_events(&t, CUZK_EVENT_WAITING, CUZK_EVENT_INSTANT, NULL), 0);
+    assert_int_equal(cuzk_engine_cancel(t.engine, &was_running, "large", NULL), CUZK_OK);
+    long at = test_find_event(&t, CUZK_EVENT_WAITING, CUZK_EVENT_INSTANT, "large", 0, 0);
+    assert_true(at >= 0 && !test_event(&t, at).event.is_ready);
+    test_expect_state(&large, CUZK_JOB_CANCELLED, CUZK_E_CANCELLED);
+    test_submit(&t, &other, "other", 0, "n=other witness=41943040");
+    test_wait_submitted(&other);
+    for (seen.n = 0; seen.n < 2;) {
+        seen = (seen_waits){0};
+        cuzk_engine_waits(t.engine, on_wait, &seen);
+    }
+    test_gate_open(&t, g);
+    test_call_clear(&holder);
+    test_stop(&t);
+    bool ends = test_count_events(&t, CUZK_EVENT_WAITING, CUZK_EVENT_INSTANT, "other") == 1 ||
+                test_count_events(&t, CUZK_EVENT_WITNESS, CUZK_EVENT_BEGIN, "other") == 1;
+    assert_true(ends);
+    test_clear(&t);
+}
+
 int main(int argc, char **argv)
 {
     /* what threads keep for themselves would count as in use: 200 kB each, sooner or later */
@@ -280,10 +345,10 @@ int main(int argc, char **argv)
         execv("/proc/self/exe", argv);
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slow_device), cmocka_unit_test(test_waiters_in_order),
-        cmocka_unit_test(test_never_fits),  cmocka_unit_test(test_just_fits),
-        cmocka_unit_test(test_intake),      cmocka_unit_test(test_critical_payload),
-        cmocka_unit_test(test_flat),
+        cmocka_unit_test(test_slow_device),    cmocka_unit_test(test_waiters_in_order),
+        cmocka_unit_test(test_never_fits),     cmocka_unit_test(test_just_fits),
+        cmocka_unit_test(test_intake),         cmocka_unit_test(test_critical_payload),
+        cmocka_unit_test(test_waits_are_told), cmocka_unit_test(test_flat),
     };
     return cmocka_run_group_tests_name("engine: memory", tests, NULL, NULL);
 }

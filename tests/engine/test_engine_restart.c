@@ -81,6 +81,9 @@ static void test_every_stage(void **state)
             expect_unavailable(&a);
         }
         test_start(&t, NULL);
+        long back = test_find_event(&t, CUZK_EVENT_RECOVERED, CUZK_EVENT_INSTANT, "id", -1, 0);
+        assert_true(back < 0 || (test_event(&t, back).event.n_units <= 2 &&
+                                 test_event(&t, back).event.since_ns > 0));
         test_await(&t, &again, "id", 0);
         assert_int_equal(again.status, CUZK_OK);
         test_expect_completed(&again, "units=2", 2);
@@ -402,10 +405,44 @@ static void test_clean_stop(void **state)
     end(&t, journal);
 }
 
+/* What was proved before the crash is no partition of the job's second life. */
+static void test_what_is_left(void **state)
+{
+    (void)state;
+    engine_test t;
+    cuzk_journal *journal = NULL;
+    begin_narrow(&t, &journal);
+    unsigned g = test_gate(&t, NULL_PROVE, "", 2);
+    test_call a, again;
+    test_submit(&t, &a, "id", 0, "units=5");
+    test_gate_wait(&t, g, 1);
+    test_wait_events(&t, CUZK_EVENT_UNIT_DONE, CUZK_EVENT_INSTANT, "id", 2);
+    memory_journal_crash(journal);
+    test_gate_open(&t, g);
+    crash(&t, journal);
+    expect_unavailable(&a);
+    test_start(&t, NULL);
+    long back = test_find_event(&t, CUZK_EVENT_RECOVERED, CUZK_EVENT_INSTANT, "id", -1, 0);
+    assert_int_equal(back, 0); /* before anything that is done for it */
+    cuzk_event event = test_event(&t, back).event;
+    assert_int_equal(event.n_units, 3);
+    assert_int_equal(event.state, CUZK_JOB_QUEUED);
+    test_await(&t, &again, "id", 0);
+    test_expect_completed(&again, "units=5", 5);
+    test_wait_events(&t, CUZK_EVENT_ENDED, CUZK_EVENT_INSTANT, "id", 1);
+    long ended = test_find_event(&t, CUZK_EVENT_ENDED, CUZK_EVENT_INSTANT, "id", -1, 0);
+    assert_int_equal(test_event(&t, ended).event.n_units, 3);
+    assert_true(test_event(&t, ended).event.since_ns == event.since_ns);
+    assert_int_equal(test_count_events(&t, CUZK_EVENT_PROVE_START, CUZK_EVENT_BEGIN, "id"), 3);
+    assert_int_equal(test_count_events(&t, CUZK_EVENT_ACCEPTED, CUZK_EVENT_INSTANT, "id"), 0);
+    end(&t, journal);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_stage),
+        cmocka_unit_test(test_what_is_left),
         cmocka_unit_test(test_units_not_repeated),
         cmocka_unit_test(test_only_the_end_missing),
         cmocka_unit_test(test_no_memory_for_a_moment),

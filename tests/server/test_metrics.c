@@ -53,7 +53,7 @@ static cuzk_engine_view make_view(void)
                               .priority = 4,
                               .state = CUZK_JOB_FAILED,
                               .age_ns = 1000000000,
-                              .started_ns_ago = 1000000000,
+                              .started_ns_ago = 0, /* its circuit could not be loaded */
                               .error = "no \"file\""};
     jobs[2] = (cuzk_job_view){.job_id = "late", .seq = 9, .kind = 5, .priority = 2, .n_units = 1};
     jobs[2].wait = (cuzk_wait_view){.reason = CUZK_WAIT_JOB, .name = "so\"on"};
@@ -391,7 +391,7 @@ static void test_status(void **state)
         "{\"index\":1,\"state\":\"gpu\",\"synth_ms\":1600,\"gpu_ms\":700},"
         "{\"index\":2,\"state\":\"pending\",\"synth_ms\":null,\"gpu_ms\":null}]},"
         "{\"job_id\":\"wdpost-1000-0-[1 2]\\n\\\"\xef\xbf\xbd\",\"proof_kind\":\"winning-post\","
-        "\"started_secs_ago\":1.000,\"age_secs\":1.000,\"total_partitions\":0,"
+        "\"started_secs_ago\":null,\"age_secs\":1.000,\"total_partitions\":0,"
         "\"partitions_done\":0,\"state\":\"failed\",\"priority\":4,\"waiters\":0,"
         "\"waits_for\":null,\"error\":\"no "
         "\\\"file\\\"\",\"partitions\":[]}],\"pipelines_left_out\":0,"

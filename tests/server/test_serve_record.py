@@ -89,6 +89,34 @@ def test_causes(cuzk):
         assert causes[cause] >= 150 * 10 ** 6, (name, causes)
 
 
+def test_waits_that_do_not_end(cuzk):
+    """What waits for memory, now or when the daemon ends, has its reason; a job of the journal is known from the start."""
+    d = Daemon(cuzk, test=True, name="waits", config={"recording.path": "rec", "memory.total_budget": "2GiB",
+                                                         "daemon.drain_time": "1s"})
+    wait = 300 * 10 ** 6
+    with d:
+        for i in range(2):
+            d.c("SubmitProof", d.null("n=%d witness=900000000 verify_us=%d" % (i, daemon.FOREVER_US), "job-%d" % i))
+        def waits():
+            j = json.loads(d.get("/timeline.json?seconds=60")[1])
+            return j if j["devices"][0]["cause_ns"]["memory"] > wait else None
+        check_sums(wait_until("the wait for memory to be told", waits))
+        d.stop()
+        j = report(cuzk, d.folder + "/rec")
+        check_sums(j)
+        causes = j["devices"][0]["cause_ns"]
+        assert causes["memory"] > wait and causes["queue"] < wait, causes
+        d.start()
+        def known():
+            j = json.loads(d.get("/timeline.json?seconds=60")[1])
+            causes = j["devices"][0]["cause_ns"]
+            return causes if causes["memory"] > wait else None
+        causes = wait_until("the jobs of the journal", known)
+        assert causes["queue"] < wait, causes
+        for i in range(2):
+            d.c("CancelProof", job_id="job-%d" % i)
+
+
 def test_compare(cuzk):
     """A change is seen where it was made, and nothing else is called one."""
     paths = []
