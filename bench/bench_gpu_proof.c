@@ -156,16 +156,18 @@ typedef struct {
     CUdeviceptr period[2];
 } point_source;
 
-static cuzk_status put_points(void *ctx, CUdeviceptr to, cuzk_group_id group, size_t n,
-                              cuzk_error *err)
+static cuzk_status put_points(void *ctx, unsigned query, uint64_t to, uint64_t n, cuzk_error *err)
 {
+    enum { QUERY_B2 = 4 };
     point_source *source = ctx;
+    cuzk_group_id group = query == QUERY_B2 ? CUZK_G2 : CUZK_G1;
     size_t each = source->curve->g[group].affine_bytes;
-    for (size_t done = 0; done < n; done += PERIOD) {
-        size_t part = n - done < PERIOD ? n - done : PERIOD;
+    for (uint64_t done = 0; done < n; done += PERIOD) {
+        size_t part = n - done < PERIOD ? (size_t)(n - done) : PERIOD;
         CUZK_CUDA_TRY(device.api, err, cuMemcpyDtoDAsync,
                       (to + done * each, source->period[group], part * each, NULL));
     }
+    CUZK_CUDA_TRY(device.api, err, cuCtxSynchronize, ());
     return CUZK_OK;
 }
 
@@ -427,7 +429,7 @@ static bool run(const char *name, const cuzk_prover *p, const cuzk_witness *w,
     run_alone(name, d, p, w, sets);
     fflush(stdout);
     run_queue(name, d, p, w, &list, n_queue);
-    if (params->points == NULL) {
+    if (p->source.put == NULL) {
         print_stream(d);
     }
     fflush(stdout);
@@ -447,7 +449,7 @@ int main(int argc, char **argv)
     int index = 0, kind = 0;
     size_t pinned_bytes = 0;
     bool from_host = false;
-    cuzk_device_prover_params params = {.points = put_points};
+    cuzk_device_prover_params params = {0};
     for (int i = 1; i < 5 && argc > 2; i++) {
         kind = strcmp(argv[1], kinds[i]) == 0 ? i : kind;
     }
@@ -492,16 +494,16 @@ int main(int argc, char **argv)
     for (int g = CUZK_G1; g <= CUZK_G2; g++) {
         source.period[g] = make_period(&adder, &shape->curve->g[g]);
     }
-    params.points_ctx = &source;
     cuzk_prover prover;
     char name[64];
     cuzk_pinned_pool *pinned = NULL;
     make_prover(&prover, shape);
     if (from_host) {
         put_host_points(&prover, &source);
-        params.points = NULL;
         must(cuzk_pinned_pool_create(&pinned, pinned_bytes, &err), &err);
         params.pinned = pinned;
+    } else {
+        prover.source = (cuzk_point_source){put_points, &source};
     }
     snprintf(name, sizeof name, "%s,%s", kinds[kind], sector->name);
     printf("# %u constraints, domain 2^%u, %u variables, %u of them field values\n",

@@ -440,7 +440,7 @@ cuzk_status cuzk_prover_check_key(const cuzk_prover *prover, const cuzk_reporter
     cuzk_reporter points = {report_points, (void *)(uintptr_t)reporter};
     struct check k = {
         .p = prover, .curve = prover->curve, .reporter = reporter, .pool = pool, .err = err};
-    CUZK_FAIL_IF(prover->decode_late, err, CUZK_E_ARGUMENT,
+    CUZK_FAIL_IF(prover->decode_late || prover->source.put != NULL, err, CUZK_E_ARGUMENT,
                  "checking a key: the prover does not keep its points");
     k.curve->g[CUZK_G1].generator(&k.g1);
     k.curve->g[CUZK_G2].generator(&k.g2);

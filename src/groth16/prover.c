@@ -362,6 +362,40 @@ cuzk_status cuzk_prover_create_params(cuzk_prover **out, const cuzk_params *key,
     return CUZK_OK;
 }
 
+static cuzk_status init_made(cuzk_prover *p, const cuzk_vk *vk, cuzk_error *err)
+{
+    unsigned lg_n = 0;
+    while ((uint64_t)1 << lg_n < cuzk_shape_n_rows(p->shape)) {
+        lg_n++;
+    }
+    p->n_h = ((size_t)1 << lg_n) - 1;
+    CUZK_TRY(make_domain(p, CUZK_PARAMS_GENERATOR, lg_n, err));
+    p->vk = *vk;
+    p->vk.owned = NULL; /* borrowed */
+    plan_params_sets(p);
+    return cuzk_verifier_init(&p->verifier, &p->vk, !p->drop, err);
+}
+
+cuzk_status cuzk_prover_create_made(cuzk_prover **out, const cuzk_shape *shape, const cuzk_vk *vk,
+                                    const cuzk_point_source *source, cuzk_error *err)
+{
+    CUZK_FAIL_IF(vk->curve->id != shape->curve->id || vk->n_ic != shape->n_inputs, err,
+                 CUZK_E_MISMATCH,
+                 "the verifying key is over %s with %u public values, the circuit over %s with %u",
+                 vk->curve->snarkjs_name, vk->n_ic, shape->curve->snarkjs_name, shape->n_inputs);
+    cuzk_prover *p = NULL;
+    CUZK_TRY(create(&p, shape->curve, shape->n_vars, shape->n_inputs, shape, NULL, err));
+    p->source = *source;
+    p->device_decodes = true; /* a proof on the CPU is refused: there are no points here */
+    cuzk_status status = init_made(p, vk, err);
+    if (status != CUZK_OK) {
+        cuzk_prover_destroy(p);
+        return status;
+    }
+    *out = p;
+    return CUZK_OK;
+}
+
 void cuzk_prover_destroy(cuzk_prover *p)
 {
     if (p == NULL) {

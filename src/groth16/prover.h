@@ -73,6 +73,25 @@ cuzk_status cuzk_prover_create_params(cuzk_prover **out, const cuzk_params *key,
                                       const cuzk_shape *shape, const cuzk_prover_params *params,
                                       cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/* Where the points of a key are made that no memory of the host and no file holds. */
+typedef struct {
+    /** Write all n points of a query, packed (curve/curve.h), to this address of the device whose
+     *  context is current, and wait until they are there. query: 0 H, then C, A, B1, B2, as in a
+     *  .params; called once for each, in this order, whenever a device takes the key. */
+    cuzk_status (*put)(void *ctx, unsigned query, uint64_t device_address, uint64_t n,
+                       cuzk_error *err);
+    void *ctx;
+} cuzk_point_source;
+
+/** Make a prover of a bellperson key whose points are made on each device that takes it: its proofs
+ *  can be made with resident keys on devices only. Without one cuzk_proving_begin refuses it.
+ *
+ *  shape: the key's circuit, borrowed until destroy, as are vk, the key's verifying key, and
+ *  source's ctx; source itself is copied. Errors: E_MISMATCH (vk of another circuit), E_MEMORY. */
+cuzk_status cuzk_prover_create_made(cuzk_prover **out, const cuzk_shape *shape, const cuzk_vk *vk,
+                                    const cuzk_point_source *source,
+                                    cuzk_error *err) CUZK_WARN_UNUSED;
+
 /** Free a prover. NULL is fine. No proof may be under way. */
 void cuzk_prover_destroy(cuzk_prover *prover);
 

@@ -37,6 +37,8 @@ struct cuzk_prover {
     uint8_t *decoded[CUZK_PARAMS_ARRAY_COUNT]; /* points of a bellperson key */
     size_t decoded_bytes[CUZK_PARAMS_ARRAY_COUNT];
 
+    cuzk_point_source source; /* put NULL: the points are here, or in params */
+
     const uint8_t *h; /* n_h points */
     size_t n_h;
     uint64_t *support_a, *support_b; /* variables with a base in A, in B1 and B2 */

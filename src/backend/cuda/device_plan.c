@@ -73,7 +73,7 @@ cuzk_status cuzk_prover_reserve(cuzk_device_prover *d, const cuzk_device_prover_
 {
     cuzk_card_limits limits = {.slots = CUZK_CARD_SLOTS,
                                .piece = params->piece,
-                               .is_resident_only = params->points != NULL};
+                               .is_resident_only = d->prover->source.put != NULL};
     CUZK_TRY(find_limit(&limits.memory, d, params->memory_limit, err));
     plan_supports(d);
     d->need = need_of(d->prover, d->arena.total);

@@ -18,11 +18,6 @@ typedef struct cuzk_device_prover cuzk_device_prover;
 typedef struct {
     size_t memory_limit; /* bytes of device memory; 0: what is free */
     uint32_t piece; /* the most scalars of a sum at a time, a multiple of 64; 0: as many as fit */
-    /* Where the key's points come from; NULL: the prover's. Writes the first n points of a query of
-     * a group, packed, to device memory. For measurements with keys that exist nowhere else. */
-    cuzk_status (*points)(void *ctx, CUdeviceptr to, cuzk_group_id group, size_t n,
-                          cuzk_error *err);
-    void *points_ctx;         /* such a key cannot be streamed */
     cuzk_pinned_pool *pinned; /* for a key's way to the device; NULL: nothing is pinned, which is
                                  slow; borrowed until destroy */
     /* Gets the spans of every proof, on the host's clock, when it ends; NULL: nobody. One call at a
@@ -34,7 +29,8 @@ typedef struct {
 
 /** Copy a prover's circuit to a device and make what its transforms need; copy its key too, or make
  *  ready to stream it (card_plan.h). The points of a prover that decodes late are decoded on the
- *  device, and checked: all when a resident key is copied, with each pass of a streamed one.
+ *  device, and checked: all when a resident key is copied, with each pass of a streamed one. Those
+ *  of a prover with a source are made there; such a key is never streamed.
  *
  *  device, prover, the prover's shape and key: borrowed until destroy; the device's context is made
  *  current in every thread that calls. params: NULL for none. Memory: what

@@ -79,13 +79,13 @@ cuzk_status cuzk_prover_check_decoded(const cuzk_device_prover *d, cuzk_error *e
     return CUZK_OK;
 }
 
-/* Points that a measurement makes. */
-static cuzk_status make_points(const cuzk_device_prover *d, const cuzk_device_prover_params *params,
-                               cuzk_error *err)
+/* Points that lie nowhere else. */
+static cuzk_status make_points(const cuzk_device_prover *d, cuzk_error *err)
 {
+    const cuzk_point_source *source = &d->prover->source;
     for (unsigned q = 0; q < d->need.n_queries; q++) {
-        CUZK_TRY(params->points(params->points_ctx, cuzk_prover_address(d, d->at.queries[q]),
-                                d->need.queries[q].group, d->need.queries[q].n, err));
+        CUZK_TRY(source->put(source->ctx, q, cuzk_prover_address(d, d->at.queries[q]),
+                             d->need.queries[q].n, err));
     }
     return CUZK_OK;
 }
@@ -168,8 +168,8 @@ cuzk_status cuzk_prover_upload_key(cuzk_device_prover *d, const cuzk_device_prov
     CUZK_CUDA_TRY(d->api, err, cuMemsetD8,
                   (cuzk_prover_address(d, d->at.worst), 0, 4 * CUZK_CARD_QUERIES_MAX));
     CUZK_CUDA_TRY(d->api, err, cuCtxSynchronize, ()); /* other streams do not wait for it */
-    if (params->points != NULL) {
-        return make_points(d, params, err);
+    if (d->prover->source.put != NULL) {
+        return make_points(d, err);
     }
     return d->plan.mode == CUZK_CARD_RESIDENT ? load_key(d, params->pinned, err) : CUZK_OK;
 }
