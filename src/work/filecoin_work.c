@@ -33,6 +33,7 @@ struct cuzk_filecoin_work {
     char *params_folder; /* NULL: the environment's */
     char *circuits_folder;
     bool allow_test_key;
+    cuzk_filecoin_key_maker key_maker;
     cuzk_work table;
 };
 
@@ -131,8 +132,10 @@ static cuzk_status resident_size(void *user, const char *circuit, uint64_t *byte
     const cuzk_circuit_counts *counts = NULL;
     cuzk_registered_proof proof;
     char *path = NULL;
-    CUZK_TRY(find_params(&path, &proof, work, circuit, err));
-    free(path);
+    if (work->key_maker.make == NULL) {
+        CUZK_TRY(find_params(&path, &proof, work, circuit, err));
+        free(path);
+    }
     CUZK_TRY(cuzk_circuit_counts_get(&counts, circuit, err));
     *bytes = cuzk_circuit_resident_bytes(counts, cuzk_work_devices_are_cards(work->devices));
     if (device_bytes != NULL) {
@@ -177,25 +180,36 @@ static void warm_up(void)
     }
 }
 
-static cuzk_status resident_load(void *user, cuzk_resident **out, uint64_t *bytes,
-                                 const char *circuit, bool warm, cuzk_error *err)
+static cuzk_status make_key(cuzk_filecoin_key **out, const cuzk_filecoin_work *work,
+                            const char *circuit, cuzk_error *err)
 {
-    const cuzk_filecoin_work *work = user;
-    const cuzk_circuit_counts *counts = NULL;
     cuzk_registered_proof proof;
     char *path = NULL;
-    CUZK_TRY(cuzk_circuit_counts_get(&counts, circuit, err));
+    if (work->key_maker.make != NULL) {
+        CUZK_TRY(proof_of(&proof, circuit, err));
+        return work->key_maker.make(work->key_maker.user, out, &proof, err);
+    }
     CUZK_TRY(find_params(&path, &proof, work, circuit, err));
     cuzk_filecoin_key_params params = {.circuits_folder = work->circuits_folder,
                                        .allow_test_key = work->allow_test_key,
                                        .proves_often = true,
                                        .device_decodes =
                                            cuzk_work_devices_are_cards(work->devices)};
-    cuzk_resident *made = calloc(1, sizeof *made);
-    cuzk_status status =
-        made == NULL ? CUZK_FAIL(err, CUZK_E_MEMORY, "loading %s: out of memory", circuit)
-                     : cuzk_filecoin_key_make(work->ctx, &made->key, path, &proof, &params, err);
+    cuzk_status status = cuzk_filecoin_key_make(work->ctx, out, path, &proof, &params, err);
     free(path);
+    return status;
+}
+
+static cuzk_status resident_load(void *user, cuzk_resident **out, uint64_t *bytes,
+                                 const char *circuit, bool warm, cuzk_error *err)
+{
+    const cuzk_filecoin_work *work = user;
+    const cuzk_circuit_counts *counts = NULL;
+    CUZK_TRY(cuzk_circuit_counts_get(&counts, circuit, err));
+    cuzk_resident *made = calloc(1, sizeof *made);
+    cuzk_status status = made == NULL
+                             ? CUZK_FAIL(err, CUZK_E_MEMORY, "loading %s: out of memory", circuit)
+                             : make_key(&made->key, work, circuit, err);
     if (status != CUZK_OK) {
         resident_close(user, made);
         return status;
@@ -337,6 +351,7 @@ cuzk_status cuzk_filecoin_work_create(cuzk_filecoin_work **out,
     made->ctx = options->ctx;
     made->devices = options->devices;
     made->allow_test_key = options->allow_test_key;
+    made->key_maker = options->key_maker;
     made->table = (cuzk_work){.user = made,
                               .decode = decode,
                               .task_destroy = task_destroy,

@@ -18,10 +18,21 @@
 #define CUZK_WORK_FILECOIN_WORK_H
 
 #include "cuzk.h"
+#include "cuzk_filecoin.h"
 #include "engine/work.h"
+#include "filecoin/registered.h"
 #include "work/work_devices.h"
 
 typedef struct cuzk_filecoin_work cuzk_filecoin_work;
+
+/* A program's own way to keys, in place of parameter files: for keys that no file holds. */
+typedef struct {
+    /** Make the key of a circuit, for any number of proofs: the resident that is loaded. Returned:
+     *  cuzk_filecoin_key_close. */
+    cuzk_status (*make)(void *user, cuzk_filecoin_key **out, const cuzk_registered_proof *proof,
+                        cuzk_error *err);
+    void *user;
+} cuzk_filecoin_key_maker;
 
 typedef struct {
     const cuzk_ctx *ctx;              /* threads and log; borrowed until destroy */
@@ -30,6 +41,8 @@ typedef struct {
                                          reference's default */
     const char *circuits_folder;      /* of compiled circuits; NULL: they are built at each load */
     bool allow_test_key;              /* keys that are not of the network's trusted setup too */
+    cuzk_filecoin_key_maker
+        key_maker; /* make NULL: parameter files; else those are not looked at */
 } cuzk_filecoin_work_options;
 
 /** Make the work. Strings are copied; no file is opened. Returned: cuzk_filecoin_work_destroy.
