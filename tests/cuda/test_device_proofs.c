@@ -3,6 +3,7 @@
  * of both kinds; a device that answers wrongly gives an error and no proof. */
 #include "backend/cuda/device_prover.h"
 #include "device_test.h"
+#include "groth16/prover_impl.h"
 #include "groth16/support.h"
 
 #include <pthread.h>
@@ -249,6 +250,70 @@ static void test_device_decodes(void **state)
     assert_int_equal(cuzk_device_prover_create(&d, &device, prover, NULL, &error), CUZK_E_FORMAT);
     assert_non_null(strstr(error.text, expected));
     cuzk_prover_destroy(prover);
+    drop_bellperson(&b);
+}
+
+/* ---- a key that is made on the device ---- */
+
+/* Another prover's points, as if they were made; one of n_puts calls fails. */
+typedef struct {
+    const cuzk_prover *from;
+    unsigned n_puts, failing;
+} maker;
+
+static cuzk_status put_points(void *ctx, unsigned query, uint64_t to, uint64_t n, cuzk_error *err)
+{
+    maker *m = ctx;
+    const cuzk_prover *p = m->from;
+    const cuzk_query_set *sets = p->sets;
+    const void *points[] = {p->h, sets[0].queries[0].bases, sets[1].queries[0].bases,
+                            sets[2].queries[0].bases, sets[2].queries[1].bases};
+    assert_int_equal(query, m->n_puts++);
+    CUZK_FAIL_IF(m->n_puts == m->failing, err, CUZK_E_DEVICE, "query %u is not made", query);
+    CUZK_CUDA_TRY(
+        device.api, err, cuMemcpyHtoD,
+        (to, points[query], n * p->curve->g[query == 4 ? CUZK_G2 : CUZK_G1].affine_bytes));
+    return CUZK_OK;
+}
+
+static void test_made(void **state)
+{
+    (void)state;
+    cuzk_error error = {0};
+    bellperson b;
+    setup_bellperson(&b, "circom/bls12381/multiplier2");
+    cuzk_prover *whole = NULL, *made = NULL;
+    must(cuzk_prover_create_params(&whole, &b.key, b.shape, NULL, pool, &error), &error);
+    maker m = {.from = whole};
+    const cuzk_point_source source = {put_points, &m};
+    cuzk_vk other = *cuzk_prover_vk(whole);
+    other.n_ic++;
+    assert_int_equal(cuzk_prover_create_made(&made, b.shape, &other, &source, &error),
+                     CUZK_E_MISMATCH);
+    error = (cuzk_error){0};
+    must(cuzk_prover_create_made(&made, b.shape, cuzk_prover_vk(whole), &source, &error), &error);
+    expect_proof(made, b.w, &b.blinding, &b.expected, "made");
+    assert_int_equal(m.n_puts, 5);
+
+    cuzk_proof_points found;
+    cuzk_prove_params params = {.test_blinding = &b.blinding};
+    assert_int_equal(cuzk_prover_prove(made, &found, b.w, &params, pool, &error), CUZK_E_ARGUMENT);
+
+    cuzk_device_prover *d = NULL;
+    m = (maker){.from = whole, .failing = 5};
+    error = (cuzk_error){0};
+    assert_int_equal(cuzk_device_prover_create(&d, &device, made, NULL, &error), CUZK_E_DEVICE);
+    assert_non_null(strstr(error.text, "query 4 is not made"));
+
+    m = (maker){.from = whole};
+    d = device_prover_of(made);
+    cuzk_device_prover_params small = {.memory_limit =
+                                           cuzk_device_prover_memory(d)->bytes[CUZK_ARENA_KEY]};
+    cuzk_device_prover_destroy(d);
+    error = (cuzk_error){0}; /* it cannot be streamed */
+    assert_int_equal(cuzk_device_prover_create(&d, &device, made, &small, &error), CUZK_E_MEMORY);
+    cuzk_prover_destroy(made);
+    cuzk_prover_destroy(whole);
     drop_bellperson(&b);
 }
 
@@ -512,11 +577,16 @@ int main(void)
 {
     device_test_open();
     pool = device_test_pool();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_circom),          cmocka_unit_test(test_bellperson),
-        cmocka_unit_test(test_circom_streamed), cmocka_unit_test(test_device_decodes),
-        cmocka_unit_test(test_pieces),          cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_workers),         cmocka_unit_test(test_dropped),
-        cmocka_unit_test(test_active),          cmocka_unit_test(test_wrong_sums)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_circom),
+                                       cmocka_unit_test(test_bellperson),
+                                       cmocka_unit_test(test_circom_streamed),
+                                       cmocka_unit_test(test_device_decodes),
+                                       cmocka_unit_test(test_made),
+                                       cmocka_unit_test(test_pieces),
+                                       cmocka_unit_test(test_memory),
+                                       cmocka_unit_test(test_workers),
+                                       cmocka_unit_test(test_dropped),
+                                       cmocka_unit_test(test_active),
+                                       cmocka_unit_test(test_wrong_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
