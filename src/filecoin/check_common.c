@@ -2,6 +2,7 @@
 #include "filecoin/check_common.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 
 enum { LEVELS_MAX = 32 };
 
@@ -30,6 +31,41 @@ cuzk_status cuzk_check_claims(const cuzk_merkle_proof *proof, uint64_t index,
 {
     CUZK_TRY(cuzk_check_number(proof->index, "the leaf's index", index, err));
     return cuzk_check_digest(&proof->root, "the root", root, root_name, err);
+}
+
+struct parts {
+    cuzk_check_part check;
+    const void *ctx;
+    atomic_uint first_bad; /* the least that failed so far */
+};
+
+static void check_one(void *ctx, size_t chunk, unsigned thread)
+{
+    (void)thread;
+    struct parts *p = ctx;
+    unsigned k = (unsigned)chunk, first = atomic_load_explicit(&p->first_bad, memory_order_relaxed);
+    if (k > first || p->check(p->ctx, k, NULL, NULL) == CUZK_OK) {
+        return;
+    }
+    while (k < first && !atomic_compare_exchange_weak_explicit(
+                            &p->first_bad, &first, k, memory_order_relaxed, memory_order_relaxed)) {
+    }
+}
+
+cuzk_status cuzk_check_parts(cuzk_check_part check, const void *ctx, unsigned n, cuzk_pool *pool,
+                             cuzk_error *err)
+{
+    unsigned threads = cuzk_pool_threads(pool);
+    if (threads == 1 || n < (threads + 1) / 2) { /* the loops within a part use more of them */
+        for (unsigned k = 0; k < n; k++) {
+            CUZK_TRY(check(ctx, k, pool, err));
+        }
+        return CUZK_OK;
+    }
+    struct parts p = {check, ctx, n};
+    cuzk_pool_for(pool, n, check_one, &p);
+    unsigned bad = atomic_load_explicit(&p.first_bad, memory_order_relaxed);
+    return bad == n ? CUZK_OK : check(ctx, bad, pool, err); /* once more, for the words */
 }
 
 void cuzk_check_roots(cuzk_digest *roots, const cuzk_merkle_path *paths, size_t n, cuzk_tree tree,

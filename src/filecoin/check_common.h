@@ -28,6 +28,15 @@ static inline cuzk_merkle_path cuzk_check_path(const cuzk_merkle_proof *proof)
     return (cuzk_merkle_path){proof->leaf.b, proof->siblings, proof->index};
 }
 
+/* The check of part k of a proof; its loops on the pool. */
+typedef cuzk_status (*cuzk_check_part)(const void *ctx, unsigned k, cuzk_pool *pool,
+                                       cuzk_error *err);
+
+/** Check parts 0 … n - 1, on the pool's threads a part each where that is faster. The error is that
+ *  of the first part that has one. */
+cuzk_status cuzk_check_parts(cuzk_check_part check, const void *ctx, unsigned n, cuzk_pool *pool,
+                             cuzk_error *err) CUZK_WARN_UNUSED;
+
 /** Roots of n paths of a tree. */
 void cuzk_check_roots(cuzk_digest *roots, const cuzk_merkle_path *paths, size_t n, cuzk_tree tree,
                       cuzk_pool *pool);

@@ -215,6 +215,17 @@ cuzk_status cuzk_porep_check_partition(const cuzk_porep_vanilla *vanilla,
     return s;
 }
 
+typedef struct {
+    const cuzk_porep_vanilla *vanilla;
+    const cuzk_porep_statement *statement;
+} whole;
+
+static cuzk_status check_part(const void *ctx, unsigned k, cuzk_pool *pool, cuzk_error *err)
+{
+    const whole *w = ctx;
+    return cuzk_porep_check_partition(w->vanilla, w->statement, k, pool, err);
+}
+
 cuzk_status cuzk_porep_check(const cuzk_porep_vanilla *vanilla,
                              const cuzk_porep_statement *statement, cuzk_pool *pool,
                              cuzk_error *err)
@@ -229,8 +240,6 @@ cuzk_status cuzk_porep_check(const cuzk_porep_vanilla *vanilla,
                                "the one stated", err));
     CUZK_TRY(cuzk_check_digest(&vanilla->comm_r, "comm_r of the vanilla proof", &statement->comm_r,
                                "the one stated", err));
-    for (unsigned k = 0; k < vanilla->shape.partitions; k++) {
-        CUZK_TRY(cuzk_porep_check_partition(vanilla, statement, k, pool, err));
-    }
-    return CUZK_OK;
+    const whole w = {vanilla, statement};
+    return cuzk_check_parts(check_part, &w, vanilla->shape.partitions, pool, err);
 }

@@ -174,6 +174,24 @@ cuzk_status cuzk_update_check_partition(const cuzk_update_vanilla *vanilla,
     return s;
 }
 
+typedef struct {
+    const cuzk_update_vanilla *vanilla;
+    const cuzk_update_statement *statement;
+} whole;
+
+static cuzk_status check_part(const void *ctx, unsigned k, cuzk_pool *pool, cuzk_error *err)
+{
+    const whole *w = ctx;
+    cuzk_status s =
+        cuzk_check_digest(&w->vanilla->partitions[k].comm_c, "comm_c",
+                          &w->vanilla->partitions[0].comm_c, "that of partition 0", err);
+    if (s != CUZK_OK) {
+        cuzk_error_prefix(err, "partition %u", k);
+        return s;
+    }
+    return cuzk_update_check_partition(w->vanilla, w->statement, k, pool, err);
+}
+
 cuzk_status cuzk_update_check(const cuzk_update_vanilla *vanilla,
                               const cuzk_update_statement *statement, cuzk_pool *pool,
                               cuzk_error *err)
@@ -181,15 +199,6 @@ cuzk_status cuzk_update_check(const cuzk_update_vanilla *vanilla,
     CUZK_FAIL_IF(vanilla->proof.number != statement->proof.number ||
                      vanilla->proof.sector != statement->proof.sector,
                  err, CUZK_E_MISMATCH, "the vanilla proof is of another registered proof");
-    for (unsigned k = 0; k < vanilla->shape.partitions; k++) {
-        cuzk_status s =
-            cuzk_check_digest(&vanilla->partitions[k].comm_c, "comm_c",
-                              &vanilla->partitions[0].comm_c, "that of partition 0", err);
-        if (s != CUZK_OK) {
-            cuzk_error_prefix(err, "partition %u", k);
-            return s;
-        }
-        CUZK_TRY(cuzk_update_check_partition(vanilla, statement, k, pool, err));
-    }
-    return CUZK_OK;
+    const whole w = {vanilla, statement};
+    return cuzk_check_parts(check_part, &w, vanilla->shape.partitions, pool, err);
 }

@@ -2,6 +2,7 @@
 /* Public inputs and vanilla checks: every golden case passes and has the inputs that the
  * reference's verifier derives; a change of any single digest, index or statement is refused, with
  * its place. */
+#include "filecoin/check_common.h"
 #include "filecoin/update_values.h"
 #include "filecoin/vanilla_check.h"
 #include "golden_case.h"
@@ -531,14 +532,57 @@ static void test_update_swapped(void **state)
     cuzk_update_vanilla_clear(&v);
 }
 
+/* ---- parts on several threads ---- */
+
+enum { PARTS = 10 };
+
+/* A bit a part: those that are bad. */
+static cuzk_status check_bit(const void *ctx, unsigned k, cuzk_pool *pool, cuzk_error *err)
+{
+    (void)pool;
+    CUZK_FAIL_IF((*(const unsigned *)ctx >> k & 1) != 0, err, CUZK_E_MISMATCH, "part %u: bad", k);
+    return CUZK_OK;
+}
+
+/* Whatever the threads do, the first bad part is told. */
+static void test_parts(void **state)
+{
+    (void)state;
+    static const unsigned threads[] = {1, 3, 16, 32};
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++) {
+        cuzk_pool *pool = NULL;
+        cuzk_error err = {0};
+        assert_ok(cuzk_pool_create(&pool, threads[t], &err), &err);
+        for (unsigned bad = 0; bad < 1u << PARTS; bad += 5) {
+            err = (cuzk_error){0};
+            cuzk_status status = cuzk_check_parts(check_bit, &bad, PARTS, pool, &err);
+            char expected[32];
+            snprintf(expected, sizeof expected, "part %d: bad", __builtin_ctz(bad | 1u << PARTS));
+            if (bad == 0) {
+                assert_ok(status, &err);
+            } else {
+                assert_mismatch(status, &err, expected);
+            }
+        }
+        assert_ok(cuzk_check_parts(check_bit, &(unsigned){1}, 0, pool, &err), &err);
+        cuzk_pool_destroy(pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_porep_golden),     cmocka_unit_test(test_porep_changes),
-        cmocka_unit_test(test_porep_statements), cmocka_unit_test(test_porep_swapped),
-        cmocka_unit_test(test_post_golden),      cmocka_unit_test(test_post_changes),
-        cmocka_unit_test(test_update_golden),    cmocka_unit_test(test_update_challenges),
-        cmocka_unit_test(test_update_changes),   cmocka_unit_test(test_update_swapped),
+        cmocka_unit_test(test_porep_golden),
+        cmocka_unit_test(test_porep_changes),
+        cmocka_unit_test(test_porep_statements),
+        cmocka_unit_test(test_porep_swapped),
+        cmocka_unit_test(test_post_golden),
+        cmocka_unit_test(test_post_changes),
+        cmocka_unit_test(test_update_golden),
+        cmocka_unit_test(test_update_challenges),
+        cmocka_unit_test(test_update_changes),
+        cmocka_unit_test(test_update_swapped),
+        cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
