@@ -51,9 +51,17 @@ measure() {
     local device once resident many=$((${3} > 16 ? 7 : 20))
     for device in ${DEVICES:-cpu cuda:0}; do
         once=$(best "$cuzk" prove "$key" "$witness" "$work/proof.json" "$work/public.json" --device "$device" --allow-test-key)
-        resident=$("$cuzk" bench "$key" "$witness" --device "$device" --allow-test-key --runs "$many" --csv |
-            awk -F, '$7 == "total" { print $9 "," $10 }')
+        "$cuzk" bench "$key" "$witness" --device "$device" --allow-test-key --runs "$many" --csv >"$work/stages"
+        resident=$(awk -F, '$7 == "total" { print $9 "," $10 }' "$work/stages")
         row "$1" "$2" cuzk "$device" "$once" "$resident"
+        [ "$3" -lt 18 ] || awk -F, -v head="# $1, $device, medians of its stages:" '
+            NR > 1 && $7 != "total" {
+                name = $7
+                for (i = 8; i <= NF - 4; i++) name = name "," $i
+                gsub(/"/, "", name)
+                text = text " " name " " $(NF - 1) ";"
+            }
+            END { print head text }' "$work/stages" | tee -a "$table"
     done
     if [ "$3" -ge "${PEER_FROM:-16}" ] && [ -x "$peers/rapidsnark_prover" ]; then
         once=$(best "$peers/rapidsnark_prover" "$key" "$witness" "$work/proof.json" "$work/public.json")
