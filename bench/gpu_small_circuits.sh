@@ -10,7 +10,7 @@
 # and rapidsnark_loop KEY WITNESS RUNS PROOF PUBLIC, which prints "…,min_ms,median_ms,…" under a header), or where one is
 # missing, rapidsnark is skipped by name.
 #
-# DEVICES ("cpu cuda:0"), RUNS (3), SQUARES and XORS (exponents), CIRCUITS (NAME:CONSTRAINTS:LG of fixtures), PEER_FROM (16:
+# DEVICES ("cpu cpu:4 cuda:0"; cpu:N: with N threads, up to 2^14), RUNS (3), SQUARES and XORS (exponents), CIRCUITS (NAME:CONSTRAINTS:LG of fixtures), PEER_FROM (16:
 # rapidsnark from 2^16 on), FLOOR (20: also print the floor of the kernels of a proof of 2^20; empty: do not). OUT_DIR gets
 # gpu_small_circuits.csv and .json. About two minutes on an H200 with 16 processors.
 set -euo pipefail
@@ -48,10 +48,15 @@ row() { # row CIRCUIT CONSTRAINTS PROGRAM DEVICE ONCE MIN,MEDIAN: verifies the p
 
 # measure NAME CONSTRAINTS LG: of the key and witness in $work
 measure() {
-    local device once resident many=$((${3} > 16 ? 7 : 20))
-    for device in ${DEVICES:-cpu cuda:0}; do
-        once=$(best "$cuzk" prove "$key" "$witness" "$work/proof.json" "$work/public.json" --device "$device" --allow-test-key)
-        "$cuzk" bench "$key" "$witness" --device "$device" --allow-test-key --runs "$many" --csv >"$work/stages"
+    local device options once resident many=$((${3} > 16 ? 7 : 20))
+    for device in ${DEVICES:-cpu cpu:4 cuda:0}; do
+        options=(--allow-test-key --device "$device")
+        if [[ $device == cpu:* ]]; then
+            [ "$3" -le 14 ] || continue
+            options=(--allow-test-key --threads "${device#cpu:}")
+        fi
+        once=$(best "$cuzk" prove "$key" "$witness" "$work/proof.json" "$work/public.json" "${options[@]}")
+        "$cuzk" bench "$key" "$witness" "${options[@]}" --runs "$many" --csv >"$work/stages"
         resident=$(awk -F, '$7 == "total" { print $9 "," $10 }' "$work/stages")
         row "$1" "$2" cuzk "$device" "$once" "$resident"
         [ "$3" -lt 18 ] || awk -F, -v head="# $1, $device, medians of its stages:" '
@@ -109,24 +114,38 @@ done
 gpu_clocks_end
 
 # From which size on the card is always faster, of the chains; and what it is worth at each size.
-awk -F, -v OFS=, '
+awk -F, '
     $1 !~ /^(squares|xors) / { next }
-    $3 == "cuzk" { once[$1, $4] = $5; resident[$1, $4] = $7; n[$1] = $2; if ($4 == "cpu") order[++sizes] = $1 }
-    $3 == "rapidsnark" { peer[$1] = $7; peer_once[$1] = $5 }
-    END {
-        for (i = 1; i <= sizes; i++) {
-            c = order[i]; split(c, part, " "); kind = part[1]
-            if (!((c, "cuda:0") in once)) continue
-            if (once[c, "cuda:0"] + 0 >= once[c, "cpu"] + 0) from_once[kind] = ""; else if (from_once[kind] == "") from_once[kind] = n[c] + 2
-            if (resident[c, "cuda:0"] + 0 >= resident[c, "cpu"] + 0) from[kind] = ""; else if (from[kind] == "") from[kind] = n[c] + 2
-            kinds[kind] = 1
-            if (c in peer) printf "# %s: resident, rapidsnark over cuda:0 %.1f, over cpu %.1f; whole process %.1f, %.1f\n", c,
-                peer[c] / resident[c, "cuda:0"], peer[c] / resident[c, "cpu"], peer_once[c] / once[c, "cuda:0"], peer_once[c] / once[c, "cpu"]
+    $3 == "rapidsnark" { peer[$1] = $7; peer_once[$1] = $5; next }
+    $4 == "cuda:0" { card[$1] = $7; card_once[$1] = $5; next }
+    {
+        split($1, part, " ")
+        at = part[1] ", " $4
+        if (!(at in sizes)) order[++n] = at
+        i = ++sizes[at]
+        circuit[at, i] = $1; resident[at, i] = $7; once[at, i] = $5; constraints[at, i] = $2
+    }
+    function from(at, cpu, cuda,   i, least) {
+        for (i = 1; i <= sizes[at]; i++) {
+            if (!(circuit[at, i] in cuda) || cuda[circuit[at, i]] + 0 >= cpu[at, i] + 0) least = ""
+            else if (least == "") least = constraints[at, i]
         }
-        for (kind in kinds)
-            printf "# %s: cuda:0 is faster from %s constraints on with the key resident, from %s on once\n", kind,
-                from[kind] == "" ? "more than the largest" : from[kind], from_once[kind] == "" ? "more than the largest" : from_once[kind]
-    }' "$table" | tee -a "$table"
+        return least == "" ? "more than " constraints[at, sizes[at]] : least
+    }
+    END {
+        for (k = 1; k <= n; k++) {
+            at = order[k]
+            for (i = 1; i <= sizes[at]; i++) {
+                c = circuit[at, i]
+                if (!(c in peer) || !(c in card)) continue
+                printf "# %s: rapidsnark over cuda:0: resident %.1f, whole process %.1f", c, peer[c] / card[c], peer_once[c] / card_once[c]
+                printf "; over %s: %.1f, %.1f\n", at, peer[c] / resident[at, i], peer_once[c] / once[at, i]
+            }
+            printf "# %s: cuda:0 is faster from %s constraints on with the key resident, from %s on once\n", at,
+                from(at, resident, card), from(at, once, card_once)
+        }
+    }' "$table" | tee "$work/summary"
+cat "$work/summary" >>"$table"
 
 # The floors of the kernels of the largest chain's proof, as bench_gpu_steps counts them: the sums A, B1, C and H in G1, B2
 # in G2, the quotient.
