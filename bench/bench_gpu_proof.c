@@ -4,7 +4,9 @@
  * device, with known logarithms.
  *
  *   bench_gpu_proof KIND SIZE [--device N] [--runs N] [--queue N] [--piece N] [--memory GIB]
- *                   [--pinned GIB]         porep, window, winning or update; 2k … 64g
+ *                   [--pinned GIB] [--record FILE]
+ *
+ * porep, window, winning or update; 2k … 64g
  *
  * With --memory the key is streamed where it does not fit so much. With it or --pinned the points
  * lie in the host's memory, and so many GiB of that may be pinned (none unless told).
@@ -13,7 +15,8 @@
  * typed witness to the sums on the host's clock; then what the proof's streams did, by device
  * events (device_times.h), those of several streams added up; kernels, the time in which at least
  * one ran. Then a queue of proofs and two workers: wall time a proof, and in which part of the time
- * from the first kernel to the last at least one ran. Comments: memory by purpose; how well the
+ * from the first kernel to the last at least one ran; --record writes what `cuzk timeline` reads,
+ * of the queue alone. Comments: memory by purpose; how well the
  * clocks are known; whether the sums over the witness (not H) are the multiples of the generator
  * that they must be. Exit code 1 if one is not. */
 #include "backend/cuda/device_prover.h"
@@ -21,6 +24,7 @@
 #include "base/clock.h"
 #include "base/pages.h"
 #include "bench_gpu.h"
+#include "bench_gpu_record.h"
 #include "filecoin/circuit_porep.h"
 #include "filecoin/circuit_post.h"
 #include "filecoin/circuit_update.h"
@@ -35,7 +39,9 @@
 
 enum { LG_PERIOD = 20, PERIOD = 1 << LG_PERIOD }; /* different points; the key repeats them */
 
-static int n_queue = 6; /* proofs */
+static int n_queue = 6;                    /* proofs */
+static unsigned device_index, n_units = 1; /* proofs of a job */
+static const char *record_path;
 
 static const char *const kinds[] = {"", "porep", "update", "window", "winning"};
 
@@ -323,7 +329,10 @@ typedef struct {
     const cuzk_prover *prover;
     const cuzk_witness *witness;
     cuzk_query_set sets[3];
-    atomic_int *left; /* proofs of the queue */
+    unsigned number;
+    int n_proofs;
+    atomic_int *next; /* proof of the queue */
+    pthread_mutex_t *lane;
 } worker;
 
 /* All spans since they were last forgotten. The device calls one at a time. */
@@ -352,12 +361,36 @@ static void keep_spans(void *ctx, const cuzk_device_span *spans, size_t n,
     list->drift_ppm = fit->drift_ppm;
 }
 
+/* As the daemon's workers do it. */
+static void prove_in_turn(worker *w, int number)
+{
+    cuzk_error err = {0};
+    cuzk_device_proof *proof = NULL;
+    cuzk_jac h;
+    memcpy(w->sets, w->prover->sets, sizeof w->prover->sets);
+    bench_record_work(w->number, (unsigned)number);
+    uint64_t begin = cuzk_now_ns();
+    must(w->face->begin(w->face->context, &proof, w->witness, &err), &err);
+    uint64_t asked = cuzk_now_ns();
+    pthread_mutex_lock(w->lane);
+    uint64_t had = cuzk_now_ns();
+    must(w->face->run(w->face->context, proof, &err), &err);
+    uint64_t gave = cuzk_now_ns();
+    pthread_mutex_unlock(w->lane);
+    must(w->face->end(w->face->context, proof, &h, w->sets, &err), &err);
+    uint64_t end = cuzk_now_ns();
+    bench_record_span(CUZK_SPAN_PROVE_START, begin, end);
+    bench_record_span(CUZK_SPAN_LANE_WAIT, asked, had);
+    bench_record_span(CUZK_SPAN_LANE, had, gave);
+    bench_record_done();
+}
+
 static void *work(void *arg)
 {
     worker *w = arg;
-    cuzk_jac h;
-    while (atomic_fetch_sub_explicit(w->left, 1, memory_order_relaxed) > 0) {
-        prove_once(w->face, w->prover, w->witness, w->sets, &h);
+    int number;
+    while ((number = atomic_fetch_add_explicit(w->next, 1, memory_order_relaxed)) < w->n_proofs) {
+        prove_in_turn(w, number);
     }
     return NULL;
 }
@@ -369,12 +402,19 @@ static void run_queue(const char *name, cuzk_device_prover *d, const cuzk_prover
 {
     worker workers[WORKERS];
     pthread_t threads[WORKERS];
-    atomic_int left = n_proofs;
+    atomic_int next = 0;
+    pthread_mutex_t lane = PTHREAD_MUTEX_INITIALIZER;
     list->n = 0;
+    bench_record_accept((unsigned)n_proofs);
     uint64_t begin = cuzk_now_ns();
     for (int i = 0; i < WORKERS; i++) {
-        workers[i] =
-            (worker){.face = cuzk_device_prover_get(d), .prover = p, .witness = w, .left = &left};
+        workers[i] = (worker){.face = cuzk_device_prover_get(d),
+                              .prover = p,
+                              .witness = w,
+                              .number = (unsigned)i,
+                              .n_proofs = n_proofs,
+                              .next = &next,
+                              .lane = &lane};
         if (pthread_create(&threads[i], NULL, work, &workers[i]) != 0) {
             fprintf(stderr, "no thread\n");
             exit(1);
@@ -428,7 +468,13 @@ static bool run(const char *name, const cuzk_prover *p, const cuzk_witness *w,
     printf("\n");
     run_alone(name, d, p, w, sets);
     fflush(stdout);
+    if (record_path != NULL) {
+        bench_record_start(device_index, WORKERS, n_units, name);
+    }
     run_queue(name, d, p, w, &list, n_queue);
+    if (record_path != NULL) {
+        bench_record_write(record_path);
+    }
     if (p->source.put == NULL) {
         print_stream(d);
     }
@@ -446,7 +492,7 @@ static size_t gib(const char *text)
 
 int main(int argc, char **argv)
 {
-    int index = 0, kind = 0;
+    int kind = 0;
     size_t pinned_bytes = 0;
     bool from_host = false;
     cuzk_device_prover_params params = {0};
@@ -457,11 +503,13 @@ int main(int argc, char **argv)
     bool good = kind != 0 && sector != NULL && argc % 2 == 1;
     for (int i = 3; good && i < argc; i += 2) {
         if (strcmp(argv[i], "--device") == 0) {
-            index = atoi(argv[i + 1]);
+            device_index = (unsigned)atoi(argv[i + 1]);
         } else if (strcmp(argv[i], "--runs") == 0) {
             n_runs = atoi(argv[i + 1]);
         } else if (strcmp(argv[i], "--queue") == 0) {
             n_queue = atoi(argv[i + 1]);
+        } else if (strcmp(argv[i], "--record") == 0) {
+            record_path = argv[i + 1];
         } else if (strcmp(argv[i], "--piece") == 0) {
             params.piece = (uint32_t)atoi(argv[i + 1]) / 64 * 64;
         } else if (strcmp(argv[i], "--memory") == 0) {
@@ -475,8 +523,10 @@ int main(int argc, char **argv)
         }
     }
     if (!good || n_runs < 1 || n_runs > RUNS_MAX || n_queue < 1) {
-        fprintf(stderr, "usage: bench_gpu_proof porep|update|window|winning SIZE [--device N] "
-                        "[--runs N] [--queue N] [--piece N] [--memory GIB] [--pinned GIB]\n");
+        fprintf(
+            stderr,
+            "usage: bench_gpu_proof porep|update|window|winning SIZE [--device N] "
+            "[--runs N] [--queue N] [--piece N] [--memory GIB] [--pinned GIB] [--record FILE]\n");
         return 1;
     }
     cuzk_error err = {0};
@@ -484,10 +534,15 @@ int main(int argc, char **argv)
     uint64_t number = kind == CUZK_PROOF_WINDOW ? 10 : kind == CUZK_PROOF_POREP ? 5 : 0;
     must(cuzk_registered_proof_get(&proof, (cuzk_proof_kind)kind, number, &err), &err);
     must(cuzk_registered_proof_resize(&proof, sector, &err), &err);
+    if (kind == CUZK_PROOF_POREP) {
+        n_units = cuzk_porep_shape_of(sector, false).partitions;
+    } else if (kind == CUZK_PROOF_UPDATE) {
+        n_units = cuzk_update_shape_of(sector).partitions;
+    }
     cuzk_shape *shape = NULL;
     cuzk_witness *w = NULL;
     make_witness(&proof, &shape, &w);
-    bench_gpu_open(index);
+    bench_gpu_open((int)device_index);
     cuzk_point_adder adder;
     point_source source = {.curve = shape->curve};
     must(cuzk_point_adder_open(&adder, device.api, shape->curve->id, &err), &err);

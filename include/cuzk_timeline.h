@@ -56,6 +56,33 @@ CUZK_API cuzk_status cuzk_timeline_compare(char **text, size_t *n_bytes, const c
                                            const char *after_path, bool as_json,
                                            cuzk_error *err) CUZK_WARN_UNUSED;
 
+typedef struct {
+    size_t struct_bytes;
+    bool as_json;
+    bool has_offset;   /* the clocks are tied by offset_ns, not by what both saw */
+    int64_t offset_ns; /* what is added to a time of the file for one of the recording */
+} cuzk_timeline_import_options;
+
+#define CUZK_TIMELINE_IMPORT_OPTIONS_INIT                                                          \
+    {                                                                                              \
+        sizeof(cuzk_timeline_import_options), false, false, 0                                      \
+    }
+
+/** Read what another program saw of the devices: an SQLite export of Nsight Systems. Alone: in how
+ *  much of the time kernels and copies were active, and each kernel's launches. With a recording:
+ *  the same of both over the time that both have, what they differ by, and what one has and the
+ *  other not (docs/timeline.md).
+ *
+ *  text: returned, n_bytes and a NUL; free with cuzk_free. path: the export. recording_path: NULL
+ * for none. options: NULL for the values of CUZK_TIMELINE_IMPORT_OPTIONS_INIT. Memory: some 150
+ * bytes an activity. Errors: as cuzk_timeline_report; E_FORMAT (no such export, a damaged one, one
+ * without kernels); E_UNSUPPORTED (no libsqlite3.so.0); E_ARGUMENT (no device in both, no time in
+ * common, an offset of more than 2^60 ns). Thread-safe. */
+CUZK_API cuzk_status cuzk_timeline_import(char **text, size_t *n_bytes, const char *path,
+                                          const char *recording_path,
+                                          const cuzk_timeline_import_options *options,
+                                          cuzk_error *err) CUZK_WARN_UNUSED;
+
 /* A machine to simulate; 0: as it was recorded, or no limit. */
 typedef struct {
     size_t struct_bytes;

@@ -3,12 +3,14 @@
 #include "cuzk_timeline.h"
 
 #include "api/api.h"
+#include "timeline/beside.h"
 #include "timeline/chrome.h"
 #include "timeline/compare.h"
 #include "timeline/picture.h"
 #include "timeline/report.h"
 #include "timeline/what_if.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* The most bytes of a recording: its spans and their analysis then fit in some 24 GiB. */
@@ -202,5 +204,51 @@ cuzk_status cuzk_timeline_compare(char **text, size_t *n_bytes, const char *befo
     }
     cuzk_recording_clear(&before);
     cuzk_recording_clear(&after);
+    return give(text, n_bytes, &out, status, err);
+}
+
+static cuzk_status import(cuzk_text *out, const cuzk_activities *activities,
+                          const cuzk_recording *recording, const cuzk_timeline_import_options *o,
+                          cuzk_error *err)
+{
+    cuzk_beside beside;
+    CUZK_TRY(cuzk_beside_make(&beside, activities, recording, o->has_offset ? &o->offset_ns : NULL,
+                              err));
+    if (o->as_json) {
+        cuzk_beside_put_json(out, &beside);
+    } else {
+        cuzk_beside_put_text(out, &beside);
+    }
+    cuzk_beside_clear(&beside);
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_timeline_import(char **text, size_t *n_bytes, const char *path,
+                                 const char *recording_path,
+                                 const cuzk_timeline_import_options *options, cuzk_error *err)
+{
+    static const int64_t offset_max = INT64_C(1) << 60;
+    cuzk_error_clear(err);
+    CUZK_API_NOT_NULL(err, text);
+    CUZK_API_NOT_NULL(err, n_bytes);
+    CUZK_API_NOT_NULL(err, path);
+    *text = NULL;
+    *n_bytes = 0;
+    cuzk_timeline_import_options o = CUZK_TIMELINE_IMPORT_OPTIONS_INIT;
+    CUZK_TRY(cuzk_api_options(&o, sizeof o, options, "cuzk_timeline_import_options", err));
+    CUZK_FAIL_IF(o.offset_ns > offset_max || o.offset_ns < -offset_max, err, CUZK_E_ARGUMENT,
+                 "cuzk_timeline_import_options: offset_ns %" PRId64 " is beyond 2^60", o.offset_ns);
+    cuzk_activities activities;
+    cuzk_recording recording = {0};
+    cuzk_text out = {0};
+    CUZK_TRY(cuzk_activities_open(&activities, path, err));
+    cuzk_status status = recording_path != NULL
+                             ? cuzk_recording_open(&recording, recording_path, bytes_max, err)
+                             : CUZK_OK;
+    if (status == CUZK_OK) {
+        status = import(&out, &activities, recording_path != NULL ? &recording : NULL, &o, err);
+    }
+    cuzk_recording_clear(&recording);
+    cuzk_activities_clear(&activities);
     return give(text, n_bytes, &out, status, err);
 }

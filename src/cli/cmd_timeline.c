@@ -52,6 +52,62 @@ static bool read_options(const cuzk_cli_args *args, cuzk_timeline_options *o)
     return true;
 }
 
+/* --import is a report of its own. False after a usage message. */
+static bool check_import(const cuzk_cli_args *args)
+{
+    static const char *const others[] = {"--names", "--chrome", "--svg",  "--compare", "--gap",
+                                         "--gaps",  "--jobs",   "--from", "--to",      "--slice"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (cuzk_cli_value(args, others[i]) != NULL) {
+            cuzk_cli_usage(args, "--import: %s says nothing there", others[i]);
+            return false;
+        }
+    }
+    if (cuzk_cli_value(args, "--offset") != NULL && args->n_positional == 0) {
+        cuzk_cli_usage(args, "--offset: behind which recording?");
+        return false;
+    }
+    return true;
+}
+
+/* Seconds, of either sign and up to 1e9, as nanoseconds. False after a usage message. */
+static bool offset_of(const cuzk_cli_args *args, cuzk_timeline_import_options *o)
+{
+    const char *text = cuzk_cli_value(args, "--offset");
+    if (text == NULL) {
+        return true;
+    }
+    char *end;
+    double value = strtod(text, &end);
+    if (strspn(text, "+-0123456789.") != strlen(text) || end == text || *end != 0 || value > 1e9 ||
+        value < -1e9) {
+        cuzk_cli_usage(args, "--offset: \"%s\" is not a number from -1e9 to 1e9", text);
+        return false;
+    }
+    o->has_offset = true;
+    o->offset_ns = (int64_t)(value * 1e9 + (value < 0 ? -0.5 : 0.5));
+    return true;
+}
+
+static int import(cuzk_cli_args *args)
+{
+    cuzk_timeline_import_options options = CUZK_TIMELINE_IMPORT_OPTIONS_INIT;
+    char *text;
+    size_t n_bytes;
+    options.as_json = args->json;
+    if (!offset_of(args, &options)) {
+        return CUZK_EXIT_USAGE;
+    }
+    if (cuzk_timeline_import(&text, &n_bytes, cuzk_cli_value(args, "--import"),
+                             args->n_positional > 0 ? args->positional[0] : NULL, &options,
+                             &args->err) != CUZK_OK) {
+        return cuzk_cli_fail(args);
+    }
+    fwrite(text, 1, n_bytes, stdout);
+    cuzk_free(text);
+    return CUZK_EXIT_OK;
+}
+
 /* What is asked for; false after a usage message. */
 static bool read_format(const cuzk_cli_args *args, cuzk_timeline_format *format)
 {
@@ -64,6 +120,17 @@ static bool read_format(const cuzk_cli_args *args, cuzk_timeline_format *format)
     }
     if (cuzk_cli_value(args, "--compare") != NULL && names + chrome + picture > 0) {
         cuzk_cli_usage(args, "--compare prints text or JSON");
+        return false;
+    }
+    if (cuzk_cli_value(args, "--import") != NULL && !check_import(args)) {
+        return false;
+    }
+    if (cuzk_cli_value(args, "--import") != NULL) {
+        *format = args->json ? CUZK_TIMELINE_JSON : CUZK_TIMELINE_TEXT;
+        return true;
+    }
+    if (cuzk_cli_value(args, "--offset") != NULL) {
+        cuzk_cli_usage(args, "--offset goes with --import");
         return false;
     }
     if (names != (args->n_positional == 0)) {
@@ -97,6 +164,9 @@ int cuzk_cli_timeline(cuzk_cli_args *args)
     size_t n_bytes;
     if (!read_options(args, &options) || !read_format(args, &format)) {
         return CUZK_EXIT_USAGE;
+    }
+    if (cuzk_cli_value(args, "--import") != NULL) {
+        return import(args);
     }
     if (report(args, &text, &n_bytes, format, &options) != CUZK_OK) {
         return cuzk_cli_fail(args);

@@ -93,6 +93,9 @@ static const cuzk_cli_option timeline_options[] = {
     {"--slice", NULL, "S", "length of a slice of the series (default 1)"},
     {"--names", NULL, NULL, "instead print what the names of spans and causes mean"},
     {"--compare", NULL, "AFTER", "instead compare with a recording made after a change"},
+    {"--import", NULL, "ACTIVITIES",
+     "instead tell what an SQLite export of Nsight Systems says; with RECORDING: of both"},
+    {"--offset", NULL, "S", "with --import: its clock is that many seconds behind the recording's"},
     {"--svg", NULL, NULL, "instead print a picture"},
     {"--chrome", NULL, NULL, "instead print it for chrome://tracing and Perfetto"},
     OPTION_END,
@@ -214,7 +217,7 @@ const cuzk_cli_command cuzk_cli_commands[] = {
     {"devices", "", "GPUs: what is there, whether it computes rightly, whether it is used",
      "Every CUDA device is given a short self-test. prove and bench use one with --device.", 0, 0,
      devices_options, cuzk_cli_devices, NULL, NULL},
-    {"timeline", "RECORDING | --names",
+    {"timeline", "RECORDING | --names | --import ACTIVITIES [RECORDING]",
      "what a recording says: utilisations, gaps and their causes, jobs",
      "RECORDING: from serve --record, packed by gzip or not. What the names mean: "
      "docs/timeline.md.",

@@ -92,6 +92,16 @@ static void test_arguments(void **state)
                      CUZK_E_ARGUMENT);
     assert_int_equal(cuzk_timeline_compare(&text, &n_bytes, path, "missing", true, &err),
                      CUZK_E_FILE);
+    cuzk_timeline_import_options import = CUZK_TIMELINE_IMPORT_OPTIONS_INIT;
+    assert_int_equal(cuzk_timeline_import(&text, &n_bytes, NULL, NULL, NULL, &err),
+                     CUZK_E_ARGUMENT);
+    cuzk_status missing = cuzk_timeline_import(&text, &n_bytes, "missing", path, &import, &err);
+    assert_true(missing == CUZK_E_FILE || missing == CUZK_E_UNSUPPORTED); /* no SQLite here */
+    assert_null(text);
+    import.offset_ns = INT64_MIN;
+    assert_int_equal(cuzk_timeline_import(&text, &n_bytes, path, path, &import, &err),
+                     CUZK_E_ARGUMENT);
+    assert_non_null(strstr(err.text, "beyond"));
 }
 
 /* One recording at a time; what is there and is none stays. */
