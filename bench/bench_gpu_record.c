@@ -102,13 +102,17 @@ void bench_record_accept(unsigned n)
 
 void bench_record_work(unsigned worker, unsigned proof)
 {
-    if (all.is_on) {
-        now = (cuzk_timespan){.job = proof / all.n_units + 1,
-                              .unit = (int16_t)(proof % all.n_units),
-                              .device = 0,
-                              .worker = (int8_t)worker};
-        cuzk_recorder_work_on(&now);
+    if (!all.is_on) {
+        return;
     }
+    now = (cuzk_timespan){.job = proof / all.n_units + 1,
+                          .unit = (int16_t)(proof % all.n_units),
+                          .device = -1,
+                          .worker = -1};
+    bench_record_span(CUZK_SPAN_WAIT_WORKER, all.accepted_ns, cuzk_now_ns());
+    now.device = 0;
+    now.worker = (int8_t)worker;
+    cuzk_recorder_work_on(&now);
 }
 
 void bench_record_span(cuzk_span_name name, uint64_t begin_ns, uint64_t end_ns)

@@ -13,7 +13,8 @@ void bench_record_start(unsigned device, unsigned n_workers, unsigned n_units, c
 /** Proofs 0 to n - 1 have come. Call it once, before any of them begins. */
 void bench_record_accept(unsigned n);
 
-/** From here on this thread, a worker of the device, is at work on that proof. */
+/** From here on this thread, a worker of the device, is at work on that proof, which waited for it
+ *  since it came. */
 void bench_record_work(unsigned worker, unsigned proof);
 
 /** What the thread works on was in that stage from begin_ns to end_ns. */
