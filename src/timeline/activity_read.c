@@ -361,14 +361,19 @@ static cuzk_status name_kernels(reading *r, cuzk_error *err)
 
 /* ---- what may be missing ---- */
 
+/* The numbers of CUDA are those of the process, which may not see every card. Only labels: where
+ * columns are called otherwise there are none. */
 static cuzk_status read_devices(reading *r, cuzk_error *err)
 {
-    bool is_there = false;
+    bool has_names = false, has_numbers = false;
     sqlite3_stmt *s = NULL;
-    CUZK_TRY(has_table(r, &is_there, HAS_TABLE("TARGET_INFO_GPU"), err));
-    if (!is_there ||
-        sq.prepare_v2(r->db, "SELECT id, name FROM TARGET_INFO_GPU", -1, &s, NULL) != SQLITE_OK) {
-        return CUZK_OK; /* only a label */
+    CUZK_TRY(has_table(r, &has_names, HAS_TABLE("TARGET_INFO_GPU"), err));
+    CUZK_TRY(has_table(r, &has_numbers, HAS_TABLE("TARGET_INFO_CUDA_DEVICE"), err));
+    const char *query = has_numbers ? "SELECT d.cudaId, g.name FROM TARGET_INFO_CUDA_DEVICE d,"
+                                      " TARGET_INFO_GPU g WHERE g.id = d.gpuId"
+                                    : "SELECT id, name FROM TARGET_INFO_GPU";
+    if (!has_names || sq.prepare_v2(r->db, query, -1, &s, NULL) != SQLITE_OK) {
+        return CUZK_OK;
     }
     cuzk_status status = CUZK_OK;
     int step = SQLITE_DONE;

@@ -89,7 +89,9 @@ static void test_alone(void **state)
     (void)state;
     sqlite3 *db = make(tables);
     add(db, "INSERT INTO StringIds VALUES(7, 'sum'), (8, 'sort\t1'), (9, 'sum'), (10, 'unused')");
-    add(db, "INSERT INTO TARGET_INFO_GPU VALUES(1, 'Card'), (99, 'not there')");
+    add(db, "INSERT INTO TARGET_INFO_GPU VALUES(5, 'Card'), (99, 'not there')");
+    add(db, "CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId, cudaId, pid)");
+    add(db, "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES(5, 1, 77), (99, 1000, 77)");
     add(db, "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES(1700000000000000000)");
     kernel(db, -100, 100, 1, 7);
     kernel(db, 0, 200, 1, 9); /* under the one before for half of it */
