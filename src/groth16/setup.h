@@ -29,9 +29,19 @@ typedef struct {
     cuzk_fr tau, alpha, beta, gamma, delta;
 } cuzk_trapdoor;
 
+/* Multiples of the generators from elsewhere than this process's threads: a device. */
+typedef struct {
+    void *context;
+    /** out_i = scalars_i · generator of the group, n packed affine points of host memory. scalars:
+     *  Montgomery form, secret. One call at a time. */
+    cuzk_status (*multiply)(void *context, void *out, cuzk_group_id group, const cuzk_fr *scalars,
+                            size_t n, cuzk_error *err);
+} cuzk_multiplier;
+
 typedef struct {
     cuzk_key_style style;
     const cuzk_trapdoor *test_trapdoor; /* NULL: fresh values; else the key is a test key */
+    const cuzk_multiplier *multiplier;  /* NULL: the pool's threads; the same bytes */
     const cuzk_reporter *reporter;      /* may be NULL */
 } cuzk_setup_params;
 
@@ -55,7 +65,7 @@ unsigned cuzk_setup_lg_domain(cuzk_key_style style, uint64_t n_rows);
  *  out: returned: clear with cuzk_generated_key_clear. Errors: E_UNSUPPORTED (domain beyond the
  *  field's roots of unity; bellperson style on bn254), E_ARGUMENT (a zero in the given trapdoor, or
  *  tau on the domain; bellperson style: an aux variable that no constraint uses, as its l point
- *  would be the identity), E_MEMORY, E_CANCELLED. Threads: the pool's.
+ *  would be the identity), E_MEMORY, E_CANCELLED, the multiplier's. Threads: the pool's.
  *  Memory: the key, and 4 × 32 bytes per variable or row. */
 cuzk_status cuzk_setup(cuzk_generated_key *out, const cuzk_shape *shape,
                        const cuzk_setup_params *params, cuzk_pool *pool,

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { RANGE_ROWS = 4096 };
+enum { RANGE_ROWS = 4096, RANGE_CLEARED = 1 << 16 };
 
 struct columns {
     const cuzk_shape *shape;
@@ -67,11 +67,20 @@ static void range(void *ctx, size_t chunk, unsigned thread)
     add_locked(g, 0, &one_sum);
 }
 
+/* By many threads: of a large circuit this is the first write to gigabytes. */
+static void clear(void *ctx, size_t chunk, unsigned thread)
+{
+    (void)thread;
+    struct columns *g = ctx;
+    size_t begin = chunk * RANGE_CLEARED, n = g->shape->n_vars - begin;
+    memset(g->out + begin, 0, (n < RANGE_CLEARED ? n : RANGE_CLEARED) * sizeof *g->out);
+}
+
 void cuzk_setup_columns(const cuzk_shape *shape, cuzk_matrix matrix, cuzk_fr *out,
                         const cuzk_fr *lagrange, cuzk_pool *pool)
 {
     struct columns g = {.shape = shape, .matrix = matrix, .out = out, .lagrange = lagrange};
-    memset(out, 0, (size_t)shape->n_vars * sizeof *out);
+    cuzk_pool_for(pool, ((size_t)shape->n_vars + RANGE_CLEARED - 1) / RANGE_CLEARED, clear, &g);
     size_t n_ranges = ((size_t)shape->n_constraints + RANGE_ROWS - 1) / RANGE_ROWS;
     cuzk_pool_for(pool, n_ranges, range, &g);
     for (uint32_t i = 0; matrix == CUZK_MATRIX_A && i < shape->n_inputs; i++) {

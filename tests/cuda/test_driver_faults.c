@@ -3,6 +3,7 @@
  * everything is given back, private memory is wiped, and a device that failed once proves rightly
  * afterwards. */
 #include "backend/cuda/device_prover.h"
+#include "backend/cuda/fixed_multiplier.h"
 #include "backend/cuda/self_test.h"
 #include "faulty_driver.h"
 #include "groth16/support.h"
@@ -195,11 +196,52 @@ static void test_prove(void **state)
     faulty_expect_nothing_held();
 }
 
+/* ---- key set-up ---- */
+
+static unsigned n_of_multiply; /* calls until it returned */
+
+static cuzk_status multiply(cuzk_error *error)
+{
+    const cuzk_curve *curve = cuzk_curve_get(CUZK_CURVE_BN254);
+    const cuzk_fixed_multiplier_params params = {.n = {1, 1}};
+    cuzk_fixed_multiplier *m = NULL;
+    uint8_t point[64];
+    cuzk_affine generator;
+    CUZK_TRY(cuzk_fixed_multiplier_create(&m, faulty_device.api, curve, &params, NULL, error));
+    const cuzk_multiplier *to_host = cuzk_fixed_multiplier_get(m);
+    cuzk_status status =
+        to_host->multiply(to_host->context, point, CUZK_G1, &curve->fr_one, 1, error);
+    n_of_multiply = faulty.n_calls;
+    if (status == CUZK_OK) {
+        curve->g[CUZK_G1].generator(&generator);
+        assert_memory_equal(point, &generator, sizeof point);
+    }
+    cuzk_fixed_multiplier_destroy(m);
+    return status;
+}
+
+static void test_multiplier(void **state)
+{
+    (void)state;
+    faulty_begin();
+    (void)count_calls(multiply);
+    unsigned n_calls = n_of_multiply;
+    assert_true(n_calls > 40);
+    for (unsigned n = 0; n < n_calls; n += n < 30 ? 1 : 3) { /* launches are alike */
+        bool for_good = n % 2 == 0;
+        faulty.n_not_wiped = 0;
+        fail_call(multiply, NULL, n, for_good);
+        assert_true(for_good || faulty.n_not_wiped == 0); /* what wipes may be what fails */
+        faulty_expect_nothing_held();
+    }
+}
+
 int main(void)
 {
     device_test_open();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_self_test),
+        cmocka_unit_test(test_multiplier),
         cmocka_unit_test_setup_teardown(test_create, open_prover, close_prover),
         cmocka_unit_test_setup_teardown(test_out_of_memory, open_prover, close_prover),
         cmocka_unit_test_setup_teardown(test_prove, open_prover, close_prover),

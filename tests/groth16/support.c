@@ -116,18 +116,24 @@ cuzk_trapdoor support_reference_trapdoor(void)
 support_bytes support_generate(const cuzk_shape *shape, cuzk_key_style style,
                                const cuzk_trapdoor *trapdoor, cuzk_pool *pool)
 {
-    cuzk_generated_key key;
     cuzk_setup_params params = {.style = style, .test_trapdoor = trapdoor};
+    return support_generate_as(shape, &params, pool);
+}
+
+support_bytes support_generate_as(const cuzk_shape *shape, const cuzk_setup_params *params,
+                                  cuzk_pool *pool)
+{
+    cuzk_generated_key key;
     cuzk_error err = {0};
-    must(cuzk_setup(&key, shape, &params, pool, &err), &err, "setup");
+    must(cuzk_setup(&key, shape, params, pool, &err), &err, "setup");
     char *data = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&data, &size);
     if (file == NULL) {
         abort();
     }
-    must(style == CUZK_KEY_CIRCOM ? cuzk_generated_key_write_zkey(file, &key, shape, &err)
-                                  : cuzk_generated_key_write_params(file, &key, &err),
+    must(params->style == CUZK_KEY_CIRCOM ? cuzk_generated_key_write_zkey(file, &key, shape, &err)
+                                          : cuzk_generated_key_write_params(file, &key, &err),
          &err, "writing a key");
     fclose(file);
     cuzk_generated_key_clear(&key);

@@ -38,6 +38,10 @@ void support_reference_scalar(const char *name, uint8_t out[32]);
 support_bytes support_generate(const cuzk_shape *shape, cuzk_key_style style,
                                const cuzk_trapdoor *trapdoor, cuzk_pool *pool);
 
+/** The same with all that setup can be told. */
+support_bytes support_generate_as(const cuzk_shape *shape, const cuzk_setup_params *params,
+                                  cuzk_pool *pool);
+
 /** The key of NAME: circuit.zkey where it is stored, else generated from its trapdoor (the same
  *  bytes in every section that proving reads). */
 support_bytes support_zkey(const char *name, cuzk_pool *pool);

@@ -39,7 +39,8 @@ cuzk_status cuzk_arena_too_much(const cuzk_arena *arena, uint64_t key_bytes, uin
                  mebibytes(key_bytes));
     }
     return CUZK_FAIL(err, CUZK_E_MEMORY,
-                     "a proof with this key needs %.1f MiB of device memory%s (%s), there are %.1f",
+                     "%s needs %.1f MiB of device memory%s (%s), there are %.1f",
+                     arena->what != NULL ? arena->what : "a proof with this key",
                      mebibytes(arena->total), streamed, text, mebibytes(limit));
 }
 

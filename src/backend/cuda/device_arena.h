@@ -23,7 +23,8 @@ const char *cuzk_arena_purpose_name(cuzk_arena_purpose purpose);
 typedef struct {
     size_t bytes[CUZK_ARENA_PURPOSES]; /* planned for each purpose */
     size_t total;
-    CUdeviceptr at; /* 0: not reserved */
+    CUdeviceptr at;   /* 0: not reserved */
+    const char *what; /* needs it, in errors; a literal; NULL: "a proof with this key" */
 } cuzk_arena;
 
 /** Plan n_bytes more: returns their offset, a multiple of 256. */

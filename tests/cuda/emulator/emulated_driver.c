@@ -12,7 +12,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,8 @@
 #pragma GCC visibility push(default)
 
 #define MODULES(X)                                                                                 \
-    X(point_add) X(field_check) X(transform) X(bucket) X(bucket_sort) X(bucket_reduce) X(rows)
+    X(point_add)                                                                                   \
+    X(field_check) X(transform) X(bucket) X(bucket_sort) X(bucket_reduce) X(rows) X(fixed_base)
 
 #define DECLARE(stem) extern const simt_kernel simt_##stem##_bn254[], simt_##stem##_bls12_381[];
 #pragma GCC visibility push(hidden)

@@ -6,6 +6,7 @@
 #include "backend/cuda/bucket_reduce.cu"
 #include "backend/cuda/bucket_sort.cu"
 #include "backend/cuda/field_check.cu"
+#include "backend/cuda/fixed_base.cu"
 #include "backend/cuda/point_add.cu"
 #if CUZK_CURVE_IS_BLS12_381
 #include "backend/cuda/point_decode.cu"
@@ -42,29 +43,23 @@ extern const simt_kernel CURVE_TABLE(transform)[] = {SIMT_KERNEL(transform_forwa
                                                      SIMT_KERNEL(fr_permute),
                                                      {}};
 
-extern const simt_kernel CURVE_TABLE(bucket)[] = {SIMT_KERNEL(bucket_bounds),
-                                                  SIMT_KERNEL(bucket_totals),
-                                                  SIMT_KERNEL(bucket_counts),
-                                                  SIMT_KERNEL(bucket_pairs),
-                                                  SIMT_KERNEL(select_totals),
-                                                  SIMT_KERNEL(select_counts),
-                                                  SIMT_KERNEL(bit_list),
-                                                  SIMT_KERNEL(field_list),
-                                                  {}};
+extern const simt_kernel CURVE_TABLE(bucket)[] = {
+    SIMT_KERNEL(bucket_bounds), SIMT_KERNEL(bucket_totals), SIMT_KERNEL(bucket_counts),
+    SIMT_KERNEL(bucket_pairs),  SIMT_KERNEL(select_totals), SIMT_KERNEL(select_counts),
+    SIMT_KERNEL(bit_list),      SIMT_KERNEL(field_list),    {}};
 
-extern const simt_kernel CURVE_TABLE(bucket_sort)[] = {SIMT_KERNEL(bucket_digits),
-                                                       SIMT_KERNEL(radix_count),
-                                                       SIMT_KERNEL(radix_count_codes),
-                                                       SIMT_KERNEL(radix_segments),
-                                                       SIMT_KERNEL(radix_scatter_codes),
-                                                       SIMT_KERNEL(radix_scatter),
-                                                       SIMT_KERNEL(scan_sums),
-                                                       SIMT_KERNEL(scan_top),
-                                                       SIMT_KERNEL(scan_apply),
-                                                       {}};
+extern const simt_kernel CURVE_TABLE(bucket_sort)[] = {
+    SIMT_KERNEL(bucket_digits),       SIMT_KERNEL(radix_count),
+    SIMT_KERNEL(radix_count_codes),   SIMT_KERNEL(radix_segments),
+    SIMT_KERNEL(radix_scatter_codes), SIMT_KERNEL(radix_scatter),
+    SIMT_KERNEL(scan_sums),           SIMT_KERNEL(scan_top),
+    SIMT_KERNEL(scan_apply),          {}};
 
 extern const simt_kernel CURVE_TABLE(rows)[] = {
     SIMT_KERNEL(rows_times_witness), SIMT_KERNEL(long_rows_times_witness), {}};
+
+extern const simt_kernel CURVE_TABLE(fixed_base)[] = {
+    SIMT_KERNEL(fixed_digits), SIMT_KERNEL(g1_points_pack), SIMT_KERNEL(g2_points_pack), {}};
 
 #define REDUCE_KERNELS(g)                                                                          \
     SIMT_KERNEL(g##_points_spread), SIMT_KERNEL(g##_points_odd), SIMT_KERNEL(g##_points_fold),     \
