@@ -442,11 +442,13 @@ typedef struct {
     const char *vkey_json_path; /* snarkjs verification_key.json, of the .zkey */
     cuzk_progress progress;     /* may be NULL */
     void *progress_user;
+    const char *device; /* where the points are made: "cuda:N" of cuzk_devices; NULL or "cpu": by
+                           the context's threads. The same bytes for the same secret values */
 } cuzk_setup_options;
 
 #define CUZK_SETUP_OPTIONS_INIT                                                                    \
     {                                                                                              \
-        sizeof(cuzk_setup_options), NULL, NULL, NULL, NULL, NULL, NULL                             \
+        sizeof(cuzk_setup_options), NULL, NULL, NULL, NULL, NULL, NULL, NULL                       \
     }
 
 /** Make the keys of a circuit from fresh secret values of the system's generator, which are wiped.
@@ -455,8 +457,8 @@ typedef struct {
  *  forge proofs for ever: keys for real use come from a ceremony with many contributors.
  *  .zkey and .params come from secret values of their own: they are different keys.
  *  r1cs_path: a .r1cs file. Errors: E_FILE, E_FORMAT, E_TRUNCATED, E_UNSUPPORTED (custom gates, a
- *  domain the curve lacks, a .params with a private variable that no constraint uses),
- *  E_CANCELLED. */
+ *  domain the curve lacks, a .params with a private variable that no constraint uses, a device in
+ *  a library without CUDA), E_DEVICE (no such device, or it fails), E_CANCELLED. */
 CUZK_API cuzk_status cuzk_setup_file(const cuzk_ctx *ctx, const char *r1cs_path,
                                      const cuzk_setup_options *options,
                                      cuzk_error *err) CUZK_WARN_UNUSED;

@@ -268,11 +268,12 @@ typedef struct {
     bool replace;           /* make new files where both are there */
     cuzk_progress progress; /* may be NULL */
     void *progress_user;
+    const char *device; /* as in cuzk_setup_options */
 } cuzk_filecoin_setup_options;
 
 #define CUZK_FILECOIN_SETUP_OPTIONS_INIT                                                           \
     {                                                                                              \
-        sizeof(cuzk_filecoin_setup_options), NULL, {NULL, 0}, false, NULL, NULL                    \
+        sizeof(cuzk_filecoin_setup_options), NULL, {NULL, 0}, false, NULL, NULL, NULL              \
     }
 
 /** Make test parameters of a circuit: v28-….test.params and v28-….test.vk, named like the network's
@@ -282,7 +283,7 @@ typedef struct {
  *  made: may be NULL; false when both files were there and nothing was done. sector_size: "2KiB",
  *  "32g", or bytes. options: may be NULL.
  *  Errors: E_ARGUMENT, E_UNSUPPORTED (a kind that the size does not have); E_FILE; E_FORMAT (the
- *  trapdoor); E_CANCELLED. Memory: the key, and some 150 bytes a constraint. */
+ *  trapdoor); E_DEVICE; E_CANCELLED. Memory: the key, and some 150 bytes a constraint. */
 CUZK_API cuzk_status cuzk_filecoin_setup(const cuzk_ctx *ctx, bool *made, cuzk_filecoin_kind kind,
                                          const char *sector_size,
                                          const cuzk_filecoin_setup_options *options,

@@ -84,6 +84,9 @@ typedef struct cuzk_api_device cuzk_api_device;
  * otherwise, E_UNSUPPORTED for "cuda:N" in a library without CUDA. */
 cuzk_status cuzk_api_device_check(const char *name, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** The number in "cuda:N"; -1 for NULL and "cpu", -2 for another text. */
+int cuzk_api_device_number(const char *name);
+
 /** Add what the device did since the last call to the stats' device stages. NULL: nothing. */
 void cuzk_api_device_stats(cuzk_prove_stats *stats, cuzk_api_device *device);
 
@@ -149,6 +152,28 @@ cuzk_status cuzk_api_device_open_chosen(cuzk_api_device **out, struct cuzk_pinne
 /** Begin a device anew after E_DEVICE_LOST: all that this process has on it is gone, and nobody may
  * use it; then test it. Errors: E_DEVICE, E_DEVICE_LOST: the driver does not give it back. */
 cuzk_status cuzk_api_device_renew(const char *name, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/* A device that multiplies while keys are made. */
+typedef struct cuzk_api_multiplier cuzk_api_multiplier;
+
+/** Whether a device's name can be one for that: NULL, "cpu", "cuda:N"; E_ARGUMENT otherwise,
+ *  E_UNSUPPORTED for "cuda:N" in a library without CUDA. */
+cuzk_status cuzk_api_multiplier_check(const char *name, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Open a device and test it; until close its context is current in this thread. name: one that
+ *  passed the check; for the CPU *out is NULL. Returned: cuzk_api_multiplier_close. Errors:
+ *  E_DEVICE, E_MEMORY. */
+cuzk_status cuzk_api_multiplier_open(cuzk_api_multiplier **out, const char *name,
+                                     cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Make its tables for the keys of a shape, once; by the thread that opened it. out: what
+ *  cuzk_setup_params takes, of *multiplier; NULL for NULL. Errors: E_DEVICE, E_MEMORY. */
+cuzk_status cuzk_api_multiplier_prepare(const cuzk_multiplier **out,
+                                        cuzk_api_multiplier *multiplier, const cuzk_shape *shape,
+                                        cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** NULL is fine. By the thread that opened it. */
+void cuzk_api_multiplier_close(cuzk_api_multiplier *multiplier);
 
 /* A key in numbers, before it is at hand. */
 typedef struct {
@@ -216,10 +241,11 @@ cuzk_status cuzk_api_first_invalid(size_t *first, const cuzk_verifier *verifier,
 
 /** Make the keys of a shape that have a path in the options, and write them: all or none. trapdoor:
  *  NULL for fresh values. mark_as_test: the keys carry the mark of formats/test_key.h; always with
- *  a trapdoor. Errors: as cuzk_setup_file. */
+ *  a trapdoor. multiplier: of o->device, open and nothing more. Errors: as cuzk_setup_file. */
 cuzk_status cuzk_api_make_keys(const cuzk_ctx *ctx, const cuzk_shape *shape,
                                const cuzk_setup_options *o, const cuzk_trapdoor *trapdoor,
-                               bool mark_as_test, cuzk_error *err) CUZK_WARN_UNUSED;
+                               bool mark_as_test, cuzk_api_multiplier *multiplier,
+                               cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Read a trapdoor from JSON: {"tau": "decimal", "alpha": …, "beta": …, "gamma": …, "delta": …}.
  * The caller wipes it. Errors: E_FORMAT, E_TRUNCATED. */

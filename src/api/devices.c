@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number in "cuda:N"; -1 for NULL and "cpu", -2 for another text. */
-static int cuda_number(const char *name)
+int cuzk_api_device_number(const char *name)
 {
     if (name == NULL || strcmp(name, "cpu") == 0) {
         return -1;
@@ -23,7 +22,7 @@ cuzk_status cuzk_api_device_check(const char *name, cuzk_error *err)
     if (cuzk_api_device_is_auto(name)) {
         return CUZK_OK;
     }
-    int number = cuda_number(name);
+    int number = cuzk_api_device_number(name);
     CUZK_FAIL_IF(number == -2, err, CUZK_E_ARGUMENT,
                  "device \"%s\": expected cpu, cuda:N, auto or auto:N", name);
     CUZK_FAIL_IF(number >= 0 && !CUZK_HAVE_CUDA, err, CUZK_E_UNSUPPORTED,
@@ -96,7 +95,7 @@ cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const 
                                  uint64_t limit, struct cuzk_pinned_pool *pinned, cuzk_error *err)
 {
     const cuzk_device_prover_params params = {.memory_limit = limit, .pinned = pinned};
-    int number = cuda_number(name);
+    int number = cuzk_api_device_number(name);
     *out = NULL;
     if (number < 0) {
         return CUZK_OK;
@@ -125,7 +124,7 @@ cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const 
 cuzk_status cuzk_api_device_renew(const char *name, cuzk_error *err)
 {
     cuzk_cuda_device d;
-    int number = cuda_number(name);
+    int number = cuzk_api_device_number(name);
     CUZK_FAIL_IF(number < 0, err, CUZK_E_DEVICE, "\"%s\" is no card", name);
     CUZK_TRY(cuzk_cuda_device_reset(number, err));
     CUZK_TRY(cuzk_cuda_device_open(&d, number, err));

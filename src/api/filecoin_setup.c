@@ -49,16 +49,22 @@ static cuzk_status make_keys(const cuzk_ctx *ctx, cuzk_proof_kind kind, const cu
     cuzk_setup_options files = CUZK_SETUP_OPTIONS_INIT;
     files.params_path = params_path;
     files.vk_path = vk_path;
+    files.device = o->device;
     files.progress = o->progress;
     files.progress_user = o->progress_user;
     cuzk_shape *shape = NULL;
+    cuzk_api_multiplier *multiplier = NULL;
     cuzk_reporter reporter = cuzk_api_reporter(o->progress, o->progress_user);
-    cuzk_status status = cuzk_circuit_get(&shape, kind, sector, NULL, &reporter, ctx->pool, err);
+    cuzk_status status = cuzk_api_multiplier_open(&multiplier, o->device, err);
+    if (status == CUZK_OK) {
+        status = cuzk_circuit_get(&shape, kind, sector, NULL, &reporter, ctx->pool, err);
+    }
     if (status == CUZK_OK) {
         status = cuzk_api_make_keys(ctx, shape, &files, o->trapdoor.data != NULL ? &trapdoor : NULL,
-                                    true, err);
+                                    true, multiplier, err);
     }
     cuzk_shape_destroy(shape);
+    cuzk_api_multiplier_close(multiplier);
     cuzk_wipe(&trapdoor, sizeof trapdoor);
     return status;
 }
@@ -101,6 +107,7 @@ cuzk_status cuzk_filecoin_setup(const cuzk_ctx *ctx, bool *made, cuzk_filecoin_k
     CUZK_API_NOT_NULL(err, sector_size);
     cuzk_filecoin_setup_options o = CUZK_FILECOIN_SETUP_OPTIONS_INIT;
     CUZK_TRY(cuzk_api_options(&o, sizeof o, options, "cuzk_filecoin_setup_options", err));
+    CUZK_TRY(cuzk_api_multiplier_check(o.device, err));
     CUZK_FAIL_IF(kind < CUZK_FILECOIN_POREP || kind > CUZK_FILECOIN_WINNING, err, CUZK_E_ARGUMENT,
                  "proof kind %d is not known", (int)kind);
     const cuzk_sector *sector = cuzk_sector_by_name(sector_size, strlen(sector_size));

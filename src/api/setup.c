@@ -20,8 +20,9 @@ struct setup {
     const cuzk_ctx *ctx;
     const cuzk_shape *shape;
     const char *paths[OUT_COUNT];
-    cuzk_out_file files[OUT_COUNT]; /* those with a path */
-    const cuzk_trapdoor *trapdoor;  /* NULL: fresh */
+    cuzk_out_file files[OUT_COUNT];    /* those with a path */
+    const cuzk_trapdoor *trapdoor;     /* NULL: fresh */
+    const cuzk_multiplier *multiplier; /* NULL: the context's threads */
     bool mark_as_test;
     cuzk_reporter reporter;
     double progress_begin, progress_share; /* of the key being made, when there are two */
@@ -39,8 +40,10 @@ static bool report_share(void *ctx, const char *stage, double done)
 static cuzk_status generate(struct setup *s, cuzk_generated_key *key, cuzk_key_style style)
 {
     cuzk_reporter reporter = {.report = report_share, .ctx = s};
-    cuzk_setup_params params = {
-        .style = style, .test_trapdoor = s->trapdoor, .reporter = &reporter};
+    cuzk_setup_params params = {.style = style,
+                                .test_trapdoor = s->trapdoor,
+                                .multiplier = s->multiplier,
+                                .reporter = &reporter};
     CUZK_TRY(cuzk_setup(key, s->shape, &params, s->ctx->pool, s->err));
     key->is_test_key = s->mark_as_test;
     return CUZK_OK;
@@ -147,7 +150,7 @@ static cuzk_status run(struct setup *s)
 
 cuzk_status cuzk_api_make_keys(const cuzk_ctx *ctx, const cuzk_shape *shape,
                                const cuzk_setup_options *o, const cuzk_trapdoor *trapdoor,
-                               bool mark_as_test, cuzk_error *err)
+                               bool mark_as_test, cuzk_api_multiplier *multiplier, cuzk_error *err)
 {
     struct setup s = {.ctx = ctx,
                       .shape = shape,
@@ -160,7 +163,13 @@ cuzk_status cuzk_api_make_keys(const cuzk_ctx *ctx, const cuzk_shape *shape,
         (o->params_path != NULL || o->vk_path != NULL) && shape->curve->id != CUZK_CURVE_BLS12_381,
         err, CUZK_E_UNSUPPORTED, "bellperson's keys are over bls12381, the circuit is over %s",
         shape->curve->snarkjs_name);
-    return run(&s);
+    cuzk_status status =
+        cuzk_api_multiplier_prepare(&s.multiplier, multiplier, shape, ctx->pool, err);
+    status = status != CUZK_OK ? status : run(&s);
+    if (multiplier != NULL && (status == CUZK_E_DEVICE || status == CUZK_E_DEVICE_LOST)) {
+        cuzk_error_prefix(err, "device \"%s\"", o->device);
+    }
+    return status;
 }
 
 /* The caller's options, checked before any file is opened. */
@@ -181,7 +190,7 @@ static cuzk_status take_options(cuzk_setup_options *out, const cuzk_setup_option
                      paths[i]);
     }
     CUZK_FAIL_IF(!any, err, CUZK_E_ARGUMENT, "no output is named");
-    return CUZK_OK;
+    return cuzk_api_multiplier_check(out->device, err);
 }
 
 static cuzk_status setup_file(const cuzk_ctx *ctx, const cuzk_input *r1cs,
@@ -189,9 +198,15 @@ static cuzk_status setup_file(const cuzk_ctx *ctx, const cuzk_input *r1cs,
                               cuzk_error *err)
 {
     cuzk_shape *shape = NULL;
-    CUZK_TRY(cuzk_api_shape(&shape, r1cs, err));
-    cuzk_status status = cuzk_api_make_keys(ctx, shape, options, trapdoor, trapdoor != NULL, err);
+    cuzk_api_multiplier *multiplier = NULL;
+    CUZK_TRY(cuzk_api_multiplier_open(&multiplier, options->device, err));
+    cuzk_status status = cuzk_api_shape(&shape, r1cs, err);
+    if (status == CUZK_OK) {
+        status =
+            cuzk_api_make_keys(ctx, shape, options, trapdoor, trapdoor != NULL, multiplier, err);
+    }
     cuzk_shape_destroy(shape);
+    cuzk_api_multiplier_close(multiplier);
     return status;
 }
 
@@ -207,7 +222,8 @@ cuzk_status cuzk_setup_file(const cuzk_ctx *ctx, const char *r1cs_path,
     CUZK_TRY(cuzk_input_open_file(&r1cs, r1cs_path, err));
     cuzk_status status = setup_file(ctx, &r1cs, &o, NULL, err);
     cuzk_input_close(&r1cs);
-    if (status != CUZK_E_ARGUMENT && status != CUZK_E_FILE && status != CUZK_E_CANCELLED) {
+    if (status != CUZK_E_ARGUMENT && status != CUZK_E_FILE && status != CUZK_E_CANCELLED &&
+        status != CUZK_E_DEVICE && status != CUZK_E_DEVICE_LOST) {
         cuzk_error_prefix(err, "circuit \"%s\"", r1cs_path);
     }
     return status;

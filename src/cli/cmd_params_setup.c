@@ -50,6 +50,7 @@ static int setup(cuzk_cli_args *args, const cuzk_ctx *ctx, cuzk_filecoin_kind ki
     cuzk_filecoin_setup_options options = CUZK_FILECOIN_SETUP_OPTIONS_INIT;
     options.folder = cuzk_cli_value(args, "--folder");
     options.replace = cuzk_cli_value(args, "--replace") != NULL;
+    options.device = cuzk_cli_value(args, "--device");
     options.progress = cuzk_cli_progress;
     options.progress_user = args;
     const char *trapdoor_path = cuzk_cli_value(args, "--test-trapdoor");

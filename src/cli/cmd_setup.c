@@ -69,6 +69,7 @@ int cuzk_cli_setup(cuzk_cli_args *args)
     options.vkey_json_path = cuzk_cli_value(args, "--vkey");
     options.params_path = cuzk_cli_value(args, "--params");
     options.vk_path = cuzk_cli_value(args, "--vk");
+    options.device = cuzk_cli_value(args, "--device");
     if (options.zkey_path == NULL && options.vkey_json_path == NULL &&
         options.params_path == NULL && options.vk_path == NULL) {
         return cuzk_cli_usage(args, "nothing to write: give KEY, --params, --vk or --vkey");

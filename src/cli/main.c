@@ -41,6 +41,7 @@ static const cuzk_cli_option prove_winning_options[] = {OPTIONS_WINNING, OPTIONS
 static const cuzk_cli_option params_setup_options[] = {
     {"--folder", NULL, "FOLDER", "where to write (default: the folder of parameter files)"},
     {"--replace", NULL, NULL, "make new files where they are there already"},
+    OPTION_SETUP_DEVICE,
     {"--test-trapdoor", NULL, "FILE", "tests only: secret values from a JSON file"},
     OPTION_END,
 };
@@ -53,6 +54,7 @@ static const cuzk_cli_option setup_options[] = {
     {"--vkey", NULL, "FILE", "also write snarkjs' verification_key.json of KEY"},
     {"--params", NULL, "FILE", "also write bellperson's .params (bls12381)"},
     {"--vk", NULL, "FILE", "also write bellperson's .vk (bls12381)"},
+    OPTION_SETUP_DEVICE,
     {"--test-trapdoor", NULL, "FILE", "tests only: secret values from a JSON file"},
     OPTION_END,
 };

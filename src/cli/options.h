@@ -23,6 +23,10 @@
     {                                                                                              \
         "--timeline", NULL, "FILE", "also record what was done when, for cuzk timeline FILE"       \
     }
+#define OPTION_SETUP_DEVICE                                                                        \
+    {                                                                                              \
+        "--device", NULL, "DEVICE", "where the points are made: cpu (default) or cuda:N"           \
+    }
 #define OPTION_END                                                                                 \
     {                                                                                              \
         NULL, NULL, NULL, NULL                                                                     \

@@ -520,7 +520,7 @@ static void test_setup_files(void **state)
     cuzk_setup_options options = CUZK_SETUP_OPTIONS_INIT;
     assert_fails(cuzk_setup_file(ctx, r1cs, &options, &err), CUZK_E_ARGUMENT, "output");
     struct progress p = {0, 1, 0};
-    options = (cuzk_setup_options){sizeof options, zkey, params, vk, json, on_progress, &p};
+    options = (cuzk_setup_options){sizeof options, zkey, params, vk, json, on_progress, &p, NULL};
     assert_fails(cuzk_setup_file(ctx, r1cs, &options, &err), CUZK_E_CANCELLED, "cancelled");
     assert_int_not_equal(access(zkey, F_OK), 0);
     p = (struct progress){0, 0, 0};

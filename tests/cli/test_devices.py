@@ -38,12 +38,48 @@ def test_bench(cuzk):
     assert "\ndevice " in r.out and "\nH " not in r.out, r
 
 
+TRAPDOOR = {"tau": "5", "alpha": "70001", "beta": "3", "gamma": "1", "delta": "123456789123456789"}
+
+
+def test_setup(cuzk):
+    """Keys of both kinds and curves from a given trapdoor: the CPU's bytes; fresh ones prove."""
+    t = cuzk.write_json("t.json", TRAPDOOR)
+    for curve, names in (("bn254", ["k.test.zkey"]), ("bls12381", ["k.test.zkey", "--params", "k.test.params", "--vk", "k.test.vk"])):
+        r1cs = cuzk.circom(curve, "multiplier2", "circuit.r1cs")
+        cuzk.ok("setup", r1cs, *names, "--test-trapdoor", t, "--device", "cpu")
+        expected = [read(cuzk.path(n)) for n in names if n[0] != "-"]
+        cuzk.ok("setup", r1cs, *names, "--test-trapdoor", t, "--device", "cuda:0", env=driver(cuzk))
+        assert [read(cuzk.path(n)) for n in names if n[0] != "-"] == expected, curve
+    cuzk.ok("setup", r1cs, "k.zkey", "--vkey", "vk.json", "--device", "cuda:0", env=driver(cuzk))
+    cuzk.ok("prove", "k.zkey", cuzk.circom(curve, "multiplier2", "witness.wtns"), "p.json", "pub.json")
+    cuzk.ok("verify", "vk.json", "pub.json", "p.json")
+
+
+def test_setup_refusals(cuzk):
+    """A device that is not there or at fault is named, before a circuit is read or made, and leaves no files."""
+    r1cs = cuzk.circom("bn254", "multiplier2", "circuit.r1cs")
+    commands = [["setup", r1cs, "k.zkey"], ["params", "setup", "porep", "32GiB", "--folder", "."]]
+    for command in commands:
+        for fault, text in (("none", "CUDA_ERROR_NO_DEVICE"), ("bit", "self-test: a transform on bn254 is wrong")):
+            cuzk.fails(1, ['device "cuda:0"', text], *command, "--device", "cuda:0", env=driver(cuzk, fault))
+        cuzk.fails(1, 'device "cuda:1": opening CUDA device 1: the driver has 1 devices', *command, "--device", "cuda:1",
+                   env=driver(cuzk))
+        for bad in ("auto", "auto:5", "cuda", "gpu"):
+            cuzk.fails(2, "expected cpu", *command, "--device", bad)
+    cuzk.fails(1, ['device "cuda:0"', "CUDA_ERROR_OUT_OF_MEMORY"], *commands[0], "--device", "cuda:0", env=driver(cuzk, "memory"))
+    cuzk.write("now", b"")
+    cuzk.fails(1, ['device "cuda:0"', "(700)"], *commands[0], "--device", "cuda:0",
+               env=driver(cuzk, "lost@" + cuzk.path("now")))
+    assert cuzk.names() == [], cuzk.names()
+
+
 def test_driver_is_left_alone(cuzk):
     """Only what asks for a device opens the driver."""
     zkey, wtns, _ = inputs(cuzk)
     env = driver(cuzk, "init")
     for args in (["help"], ["version"], ["inspect", zkey], ["prove", zkey, wtns, "p.json", "pub.json"],
-                 ["prove", zkey, wtns, "p.json", "pub.json", "--device", "cpu"]):
+                 ["prove", zkey, wtns, "p.json", "pub.json", "--device", "cpu"],
+                 ["setup", cuzk.circom("bn254", "multiplier2", "circuit.r1cs"), "k.zkey"]):
         cuzk.ok(*args, env=env)
     assert cuzk("devices", env=env).code < 0  # and this is how it would look
 
