@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Activities of another program, in SQLite files that are made here: what is read, what is refused,
  * and that the comparison with a recording says what was planted. */
+#include "alloc_fail.h"
 #include "random.h"
 #include "schedule.h"
 #include "timeline/beside.h"
@@ -158,6 +159,7 @@ typedef struct {
     double drift; /* their clock is slow by it */
     int64_t late; /* every kernel is longer by it */
     bool no_wall;
+    int n_spans; /* 0: SPANS */
 } plan;
 
 typedef struct {
@@ -179,7 +181,7 @@ static void begin_case(case_of *c, const plan *p)
     c->ours.seed = 1;
     sqlite3 *db = make(tables);
     add(db, "INSERT INTO StringIds VALUES(1, 'rows'), (2, 'sums')");
-    for (int i = 0; i < SPANS; i++) {
+    for (int i = 0; i < (p->n_spans > 0 ? p->n_spans : SPANS); i++) {
         bool is_missing = p->missing != 0 && i % p->missing == 1;
         if (i % 10 == 0) {
             uint64_t begin = c->ours.now;
@@ -521,6 +523,37 @@ static void test_damaged(void **state)
     assert_true(n_refused > ROUNDS / 10 && n_refused < ROUNDS);
 }
 
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    case_of c;
+    begin_case(&c, &(plan){.n_spans = 20});
+    cuzk_activities_clear(&c.theirs);
+    bool has_failed = true;
+    for (unsigned n = 0; has_failed; n++) {
+        cuzk_beside b = {0};
+        cuzk_text text = {0};
+        assert_true(n < 1000);
+        cuzk_error_clear(&err);
+        alloc_fail_at(n);
+        cuzk_status status = cuzk_activities_open(&c.theirs, path, &err);
+        if (status == CUZK_OK) {
+            status = cuzk_beside_make(&b, &c.theirs, &c.ours.recording, NULL, &err);
+        }
+        if (status == CUZK_OK) {
+            cuzk_beside_put_text(&text, &b);
+            cuzk_beside_put_json(&text, &b);
+            status = cuzk_text_check(&text, &err);
+        }
+        has_failed = alloc_fail_stop();
+        assert_true(status == (has_failed ? CUZK_E_MEMORY : CUZK_OK));
+        cuzk_text_clear(&text);
+        cuzk_beside_clear(&b);
+        cuzk_activities_clear(&c.theirs);
+    }
+    cuzk_recording_clear(&c.ours.recording);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -541,7 +574,7 @@ int main(void)
         cmocka_unit_test(test_missing), cmocka_unit_test(test_longer),
         cmocka_unit_test(test_drift),   cmocka_unit_test(test_shifted),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_no_database),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_damaged), cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
