@@ -317,6 +317,51 @@ static void test_missing(void **state)
     end_case(&c, &b);
 }
 
+/* What lies outside the other's time counts for neither, and what is too short is not missed. */
+static void test_common_time(void **state)
+{
+    (void)state;
+    sqlite3 *db = make(tables);
+    kernel(db, 0, 1000000, 0, 1); /* before ours */
+    kernel(db, 5000000, 6000000, 0, 1);
+    kernel(db, 7000000, 7015000, 0, 1); /* short, and ours has nothing */
+    kernel(db, 8000000, 9000000, 0, 1);
+    kernel(db, 20000000, 29000000, 0, 1); /* behind ours */
+    finish(db);
+    schedule ours = {.now = 6000000};
+    schedule_put(&ours, CUZK_SPAN_KERNEL_ROWS, 5000000, 1, 0, 0, -1);
+    ours.now = 6515000; /* short, and theirs has nothing */
+    schedule_put(&ours, CUZK_SPAN_KERNEL_ROWS, 6500000, 1, 0, 0, -1);
+    ours.now = 9000000;
+    schedule_put(&ours, CUZK_SPAN_KERNEL_ROWS, 8000000, 1, 0, 0, -1);
+    schedule_end(&ours);
+    strcpy(ours.recording.devices[0].id, "cuda:0");
+    cuzk_activities a;
+    cuzk_beside b;
+    const int64_t none = 0;
+    assert_int_equal(cuzk_activities_open(&a, path, &err), CUZK_OK);
+    assert_int_equal(cuzk_beside_make(&b, &a, &ours.recording, &none, &err), CUZK_OK);
+    const cuzk_beside_device *d = &b.devices[0];
+    assert_int_equal(d->begin_ns, 5000000);
+    assert_int_equal(d->end_ns, 9000000);
+    assert_int_equal(d->theirs.kernel_ns, 2015000);
+    assert_int_equal(d->ours.kernel_ns, 2015000);
+    assert_int_equal(d->theirs.n_kernels, 3);
+    assert_int_equal(d->ours.n_kernels, 3);
+    assert_int_equal(d->theirs.n_alone + d->ours.n_alone, 0);
+    assert_int_equal(b.kernels[0].n, 3);
+    cuzk_beside_clear(&b);
+    /* ours is longer than theirs */
+    ours.recording.spans[2].end_ns = 90000000;
+    ours.recording.end_ns = 90000000;
+    assert_int_equal(cuzk_beside_make(&b, &a, &ours.recording, &none, &err), CUZK_OK);
+    assert_int_equal(b.devices[0].end_ns, 29000000);
+    assert_int_equal(b.devices[0].ours.kernel_ns, 22015000);
+    cuzk_beside_clear(&b);
+    cuzk_activities_clear(&a);
+    cuzk_recording_clear(&ours.recording);
+}
+
 /* Longer kernels show in the shares and nowhere else. */
 static void test_longer(void **state)
 {
@@ -570,11 +615,12 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone),   cmocka_unit_test(test_same),
-        cmocka_unit_test(test_missing), cmocka_unit_test(test_longer),
-        cmocka_unit_test(test_drift),   cmocka_unit_test(test_shifted),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_no_database),
-        cmocka_unit_test(test_damaged), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_alone),         cmocka_unit_test(test_same),
+        cmocka_unit_test(test_missing),       cmocka_unit_test(test_common_time),
+        cmocka_unit_test(test_longer),        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_shifted),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_no_database),   cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
