@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Filecoin's proofs through every function of the engine's table, as the engine calls them. PoSt
  * always; PoRep and updates, whose parameters take half a minute, when CUZK_NIGHTLY is set. */
+#include "api/filecoin.h" /* before what declares `err` */
+
 #include "filecoin_params.h"
 #include "filecoin_payload.h"
 #include "work_lane.h"
@@ -327,12 +329,65 @@ static void test_residents(void **state)
     work->resident_close(work->user, NULL);
 }
 
+/* Keys that a program makes itself: files are not looked for, and what comes back is used. */
+static cuzk_status make_key(void *user, cuzk_filecoin_key **out, const cuzk_registered_proof *proof,
+                            cuzk_error *e)
+{
+    const cuzk_filecoin_key_params params = {.allow_test_key = true, .proves_often = true};
+    unsigned *n_made = user;
+    CUZK_FAIL_IF(proof->kind != CUZK_PROOF_WINDOW, e, CUZK_E_UNSUPPORTED, "a %s of %s is not made",
+                 cuzk_proof_kind_name(proof->kind), proof->sector->name);
+    ++*n_made;
+    char *path = NULL;
+    CUZK_TRY(cuzk_filecoin_param_find(&path, folder, proof, CUZK_PARAM_FILE_PARAMS, true, e));
+    cuzk_status status = cuzk_filecoin_key_make(ctx, out, path, proof, &params, e);
+    free(path);
+    return status;
+}
+
+static void test_made_keys(void **state)
+{
+    (void)state;
+    unsigned n_made = 0;
+    uint64_t bytes = 0;
+    cuzk_resident *resident = NULL;
+    cuzk_filecoin_work *own = NULL;
+    cuzk_filecoin_work_options options = {
+        .ctx = ctx, .devices = &devices, .key_maker = {make_key, &n_made}};
+    assert_ok(cuzk_filecoin_work_create(&own, &options, &err));
+    const cuzk_work *table = cuzk_filecoin_work_table(own);
+    assert_ok(table->resident_size(table->user, "winning-32g", &bytes, NULL, &err));
+    assert_fails(table->resident_size(table->user, "none", &bytes, NULL, &err), CUZK_E_NOT_FOUND,
+                 "none");
+    assert_fails(table->resident_load(table->user, &resident, &bytes, "winning-32g", false, &err),
+                 CUZK_E_UNSUPPORTED, "of 32GiB is not made");
+    assert_null(resident);
+    assert_ok(table->resident_load(table->user, &resident, &bytes, "wpost-2k", true, &err));
+    assert_int_equal(n_made, 1);
+
+    payload *p = payload_open("window-2k-1sectors-3", 0, 1);
+    cuzk_task *task = NULL;
+    cuzk_task_info info;
+    uint8_t proof[CUZK_UNIT_PROOF_MAX];
+    size_t n_bytes = 0;
+    work_caller c;
+    work_caller_init(&c, 0);
+    assert_ok(payload_decode(p, table, &task, &info, &err));
+    assert_ok(work_prove_unit(table, proof, &n_bytes, task, resident, &c, &err));
+    assert_ok(table->verify(table->user, task, resident, proof, n_bytes, &c.call, &err));
+    table->task_destroy(table->user, task);
+    table->resident_close(table->user, resident);
+    payload_close(p);
+    cuzk_filecoin_work_destroy(own);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden_post),  cmocka_unit_test(test_golden_porep_and_update),
         cmocka_unit_test(test_wrong_proofs), cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_threads),      cmocka_unit_test(test_residents),
+        cmocka_unit_test(test_made_keys),
     };
     return cmocka_run_group_tests_name("filecoin_units", tests, open_work, close_work);
 }
