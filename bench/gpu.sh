@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # gpu.sh BUILD_DIR OUT_DIR [STEP...]: everything that needs a CUDA device, on a machine that has one
-# and not necessarily a compiler. Steps: tests, sanitizer, bench (default: all three, about ten
-# minutes on one H200). Leaves logs and CSV files in OUT_DIR, and gpu.json with what bench measured,
-# the machine, driver, commit, date and clocks (gpu_result.sh); ends with 1 if a step failed. Runs in
-# the root of the source tree, whose fixtures the tests read.
+# and not necessarily a compiler. Steps: tests, sanitizer, bench (default: these three, about ten
+# minutes on one H200), full (whole proofs of 32GiB, all kinds) or full:KIND for one of them. Leaves
+# logs and CSV files in OUT_DIR, and gpu.json (full: full.json) with what was measured, the machine,
+# driver, commit, date and clocks (gpu_result.sh); ends with 1 if a step failed. Runs in the root of
+# the source tree, whose fixtures the tests read.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 . bench/gpu_result.sh
@@ -97,14 +98,52 @@ step_bench() {
     cat "$out/bench_gpu_steps.log" "$out"/bench_{winning,update,porep,window}.log
 }
 
+# full KIND...: from a made-up sector's request to verified proofs through the engine (bench_gpu_full.c);
+# the proofs are verified by cuzk once more. A thousand Winning PoSts in a row.
+step_full() {
+    local kind program work
+    program=$(realpath "$build/cuzk")
+    work=$(mktemp -d)
+    gpu_clocks_begin "$out/clocks_full.txt"
+    for kind in "$@"; do
+        local options=(--runs 3 --queue 3) generate=(--sector-size 32GiB)
+        case $kind in
+        winning) options=(--runs 1000 --queue 20) ;;
+        snap) options=(--runs 2 --queue 2) ;;
+        window)
+            options=(--runs 2 --queue 2)
+            generate+=(--sectors 2349)
+            ;;
+        esac
+        run "generate_$kind" 60 "$program" gen-vanilla "$kind" "$work/$kind.van" \
+            --request "$work/$kind.req" "${generate[@]}"
+        run "bench_full_$kind" 400 "$build/bench/bench_gpu_full" "$kind" "$work/$kind.van" \
+            "$work/$kind.req" "$work" "${options[@]}"
+        FIL_PROOFS_PARAMETER_CACHE="$work" run "verify_full_$kind" 60 "$program" verify "$kind" \
+            "$work/$kind.bin" --request "$work/$kind.req" --allow-test-key
+        cat "$out/generate_$kind.log" "$out/bench_full_$kind.log" "$out/verify_full_$kind.log"
+        gzip -c "$work/$kind.cuzkrec" >"$out/full_$kind.cuzkrec.gz"
+        "$program" timeline "$work/$kind.cuzkrec" >"$out/timeline_$kind.txt" 2>&1
+    done
+    gpu_clocks_end
+    local table tables=()
+    for table in "$out"/bench_full_*.log; do
+        tables+=("$(basename "$table" .log)=$table")
+    done
+    gpu_result "$out/full.json" "$out/clocks_full.txt" "${tables[@]}"
+    rm -rf "$work"
+}
+
 trap gpu_clocks_end EXIT
 for step in "${steps[@]}"; do
     case $step in
     tests) step_tests ;;
     sanitizer) step_sanitizer ;;
     bench) step_bench ;;
+    full) step_full winning snap porep window ;;
+    full:*) step_full "${step#full:}" ;;
     *)
-        echo "gpu.sh: unknown step \"$step\", expected tests, sanitizer or bench" >&2
+        echo "gpu.sh: unknown step \"$step\", expected tests, sanitizer, bench, full or full:KIND" >&2
         exit 2
         ;;
     esac
