@@ -92,9 +92,11 @@ static cuzk_status open_work(cuzk_daemon *d, cuzk_error *err)
     ctx.log_user = d;
     CUZK_TRY(cuzk_ctx_create(&d->ctx, &ctx, err));
     CUZK_TRY(open_devices(d, err));
-    cuzk_filecoin_work_options o = {d->ctx, &d->devices, or_null(d->config->srs_param_cache),
-                                    or_null(d->config->srs_circuit_cache),
-                                    d->config->srs_allow_test_keys};
+    cuzk_filecoin_work_options o = {.ctx = d->ctx,
+                                    .devices = &d->devices,
+                                    .params_folder = or_null(d->config->srs_param_cache),
+                                    .circuits_folder = or_null(d->config->srs_circuit_cache),
+                                    .allow_test_key = d->config->srs_allow_test_keys};
     CUZK_TRY(cuzk_filecoin_work_create(&d->filecoin, &o, err));
     CUZK_TRY(open_circom(d, err));
     const cuzk_work *filecoin = cuzk_filecoin_work_table(d->filecoin);
