@@ -62,13 +62,40 @@ static double ms_between(uint64_t from_ns, uint64_t to_ns)
     return from_ns == 0 || to_ns == 0 ? 0 : ((double)to_ns - (double)from_ns) / 1e6;
 }
 
-/* Median length of a job's spans of a name. */
-static double median_of(const cuzk_recording *r, uint64_t seq, cuzk_span_name name)
+/* Spans in the order of their begin. */
+typedef struct {
+    const cuzk_timespan *at;
+    size_t n;
+} spans;
+
+static size_t first_from(const cuzk_recording *r, uint64_t ns)
 {
-    double *ms = malloc((r->n_spans + 1) * sizeof *ms);
+    size_t from = 0, to = r->n_spans;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (r->spans[middle].begin_ns < ns) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    return from;
+}
+
+/* Those that begin in [from, to]. */
+static spans spans_between(const cuzk_recording *r, uint64_t from_ns, uint64_t to_ns)
+{
+    size_t from = first_from(r, from_ns);
+    return (spans){r->spans + from, first_from(r, to_ns + 1) - from};
+}
+
+/* Median length of a job's spans of a name. */
+static double median_of(spans in, uint64_t seq, cuzk_span_name name)
+{
+    double *ms = malloc((in.n + 1) * sizeof *ms);
     size_t n = 0;
-    for (size_t i = 0; ms != NULL && i < r->n_spans; i++) {
-        const cuzk_timespan *s = &r->spans[i];
+    for (size_t i = 0; ms != NULL && i < in.n; i++) {
+        const cuzk_timespan *s = &in.at[i];
         if (s->name == name && s->job == seq) {
             ms[n++] = ms_between(s->begin_ns, s->end_ns);
         }
@@ -83,12 +110,12 @@ typedef struct {
     uint64_t first_ns, last_ns, active_ns;
 } kernel_use;
 
-static kernel_use kernels_of(const cuzk_recording *r, uint64_t first, uint64_t last)
+static kernel_use kernels_of(spans in, uint64_t first, uint64_t last)
 {
     kernel_use use = {0};
-    uint64_t covered = 0; /* up to here; spans come in the order of their begin */
-    for (size_t i = 0; i < r->n_spans; i++) {
-        const cuzk_timespan *s = &r->spans[i];
+    uint64_t covered = 0; /* up to here */
+    for (size_t i = 0; i < in.n; i++) {
+        const cuzk_timespan *s = &in.at[i];
         if (!cuzk_span_is_kernel(s->name) || s->job < first || s->job > last) {
             continue;
         }
@@ -107,8 +134,9 @@ static kernel_use kernels_of(const cuzk_recording *r, uint64_t first, uint64_t l
 
 static void find_seq(const cuzk_recording *r, full_job *job)
 {
-    for (size_t i = 0; i < r->n_spans; i++) {
-        const cuzk_timespan *s = &r->spans[i];
+    spans in = spans_between(r, job->submitted_ns, job->answered_ns);
+    for (size_t i = 0; i < in.n; i++) {
+        const cuzk_timespan *s = &in.at[i];
         const char *id = s->name == CUZK_SPAN_JOB ? cuzk_recording_text(r, s->text) : NULL;
         if (id != NULL && strcmp(id, job->id) == 0) {
             job->seq = s->job;
@@ -121,10 +149,11 @@ static void measure(double out[STEPS_COUNT], const cuzk_recording *r, const full
     const cuzk_timespan *decode = NULL, *first = NULL;
     uint64_t begun_ns = 0, up_bytes = 0;
     unsigned n_units = 0;
-    for (size_t i = 0; i < r->n_spans; i++) {
-        const cuzk_timespan *s = &r->spans[i];
+    spans in = spans_between(r, job->submitted_ns, job->answered_ns);
+    for (size_t i = 0; i < in.n; i++) {
+        const cuzk_timespan *s = &in.at[i];
         bool is_own = s->job == job->seq;
-        if (s->name == CUZK_SPAN_DECODE && decode == NULL && s->begin_ns >= job->submitted_ns) {
+        if (s->name == CUZK_SPAN_DECODE && decode == NULL) {
             decode = s;
         } else if (s->name == CUZK_SPAN_WITNESS && is_own) {
             begun_ns = begun_ns == 0 ? s->begin_ns : begun_ns;
@@ -134,7 +163,7 @@ static void measure(double out[STEPS_COUNT], const cuzk_recording *r, const full
             up_bytes += s->value;
         }
     }
-    kernel_use use = kernels_of(r, job->seq, job->seq);
+    kernel_use use = kernels_of(in, job->seq, job->seq);
     double each = n_units == 0 ? 1 : n_units, active = (double)use.active_ns;
     out[STEP_TOTAL] = ms_between(job->submitted_ns, job->answered_ns);
     out[STEP_BEFORE] = ms_between(job->submitted_ns, use.first_ns);
@@ -142,12 +171,12 @@ static void measure(double out[STEPS_COUNT], const cuzk_recording *r, const full
     out[STEP_ACCEPT] = decode == NULL ? 0 : ms_between(decode->end_ns, begun_ns);
     out[STEP_FIRST] = first == NULL ? 0 : ms_between(first->begin_ns, first->end_ns);
     out[STEP_READY] = first == NULL ? 0 : ms_between(first->end_ns, use.first_ns);
-    out[STEP_WITNESS] = median_of(r, job->seq, CUZK_SPAN_WITNESS);
+    out[STEP_WITNESS] = median_of(in, job->seq, CUZK_SPAN_WITNESS);
     out[STEP_KERNELS] = active / 1e6;
     out[STEP_EACH] = active / 1e6 / each;
-    out[STEP_UPLOAD] = median_of(r, job->seq, CUZK_SPAN_COPY_UP);
-    out[STEP_FINISH] = median_of(r, job->seq, CUZK_SPAN_PROVE_FINISH);
-    out[STEP_VERIFY] = median_of(r, job->seq, CUZK_SPAN_VERIFY);
+    out[STEP_UPLOAD] = median_of(in, job->seq, CUZK_SPAN_COPY_UP);
+    out[STEP_FINISH] = median_of(in, job->seq, CUZK_SPAN_PROVE_FINISH);
+    out[STEP_VERIFY] = median_of(in, job->seq, CUZK_SPAN_VERIFY);
     out[STEP_AFTER] = ms_between(use.last_ns, job->answered_ns);
     out[STEP_ACTIVE] = 100 * active / (double)(job->answered_ns - job->submitted_ns);
     out[STEP_ACTIVE_IN] = 100 * active / (double)(use.last_ns - use.first_ns + 1);
@@ -196,7 +225,7 @@ static void report_queue(const char *name, const cuzk_recording *r, const full_j
     if (n == 0) {
         return;
     }
-    kernel_use use = kernels_of(r, first, last);
+    kernel_use use = kernels_of(spans_between(r, from_ns, to_ns), first, last);
     double active = (double)use.active_ns;
     double a_job = ms_between(from_ns, to_ns) / (double)n;
     double share = 100 * active / (double)(use.last_ns - use.first_ns + 1);
