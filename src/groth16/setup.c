@@ -118,6 +118,7 @@ cuzk_status cuzk_setup_vk(cuzk_vk *out, const cuzk_setup_logs *logs,
                           const cuzk_setup_params *params, cuzk_pool *pool, cuzk_error *err)
 {
     struct setup s = begin(logs, params, pool, err);
+    s.work = logs->shape->n_inputs; /* a small table will do */
     cuzk_vk vk;
     cuzk_status status = make_vk(&s, &vk);
     end(&s);

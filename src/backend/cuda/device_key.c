@@ -87,9 +87,9 @@ static cuzk_status make_points(cuzk_device_key *key, unsigned query, CUdeviceptr
                                       logs->n_b};
     cuzk_group_id group = query == QUERIES - 1 ? CUZK_G2 : CUZK_G1;
     size_t each = key->shape->curve->g[group].affine_bytes;
-    CUZK_FAIL_IF(query >= QUERIES || n != counts[query], err, CUZK_E_INTERNAL,
-                 "making a key on a device: query %u of %" PRIu64 " points is not the key's", query,
-                 n);
+    CUZK_FAIL_IF(
+        key->multiplier == NULL || query >= QUERIES || n != counts[query], err, CUZK_E_INTERNAL,
+        "making a key on a device: query %u of %" PRIu64 " points is not the key's", query, n);
     for (uint64_t done = 0; done < n; done += SLICE) {
         size_t part = n - done < SLICE ? (size_t)(n - done) : SLICE;
         CUZK_TRY(cuzk_report_progress(key->setup.reporter, stages[query], key->n_done,
