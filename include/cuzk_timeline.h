@@ -109,6 +109,43 @@ CUZK_API cuzk_status cuzk_timeline_simulate(char **text, size_t *n_bytes, const 
                                             const cuzk_timeline_machine *machine,
                                             cuzk_error *err) CUZK_WARN_UNUSED;
 
+/* A machine to plan with. */
+typedef struct {
+    size_t struct_bytes;
+    unsigned n_gpus;     /* 0: its CPU proves, with a recording's durations */
+    uint64_t card_bytes; /* free memory of each GPU */
+    uint64_t ram_bytes;  /* of which the daemon leaves 5 GiB (memory.safety_margin) */
+    unsigned n_cores;
+    unsigned n_workers;      /* of each device */
+    unsigned n_copies;       /* at full speed at once, over all devices; 0: one a device */
+    unsigned n_machines_max; /* how many are looked at, where one is not enough */
+    double hours;            /* in which jobs arrive, less where that would be too many */
+    bool as_json;
+} cuzk_plan_options;
+
+#define CUZK_PLAN_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(cuzk_plan_options), 1, UINT64_C(148579024896), UINT64_C(549755813888), 64, 2, 0,    \
+            1000, 24, false                                                                        \
+    }
+
+/** What a machine makes of jobs that keep coming: what of their keys and partitions fits, how much
+ *  of each resource they need, how long they take, and how many machines it takes where one is not
+ *  enough. The jobs, at random moments that are the same each time, are run through the model of
+ *  cuzk_timeline_simulate.
+ *
+ *  jobs: "porep:20/h,snap:10/h,wpost:2/h*3,winning:4/h": kind, with a sector size as in "porep-64g"
+ * (32GiB without), rate by /s, /m, /h or /d, and how many come at once. recording_path: a recording
+ * whose partitions' durations are taken, and whose kinds may be named, too; NULL: those that were
+ * measured (docs/performance.md). text: returned, n_bytes and a NUL; free with cuzk_free. options:
+ * NULL for one machine of CUZK_PLAN_OPTIONS_INIT. Needs no device. Errors: E_ARGUMENT; E_MEMORY (a
+ * key that fits no card or no host memory, with the numbers); E_UNSUPPORTED (durations that were
+ * not measured; GPUs in a library without CUDA); E_NOT_FOUND (a kind of which the recording has
+ * nothing); those of cuzk_timeline_report. Thread-safe. */
+CUZK_API cuzk_status cuzk_plan(char **text, size_t *n_bytes, const char *jobs,
+                               const char *recording_path, const cuzk_plan_options *options,
+                               cuzk_error *err) CUZK_WARN_UNUSED;
+
 /** From here on write what this process's keys and proofs do into a recording, until
  *  cuzk_timeline_record_end; it can be read while it is written, and after a crash.
  *

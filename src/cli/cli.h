@@ -268,6 +268,7 @@ int cuzk_cli_bench(cuzk_cli_args *args);
 int cuzk_cli_devices(cuzk_cli_args *args);
 int cuzk_cli_timeline(cuzk_cli_args *args);
 int cuzk_cli_simulate(cuzk_cli_args *args);
+int cuzk_cli_plan(cuzk_cli_args *args);
 int cuzk_cli_gen_vanilla(cuzk_cli_args *args);
 int cuzk_cli_params(cuzk_cli_args *args);
 int cuzk_cli_version(cuzk_cli_args *args);

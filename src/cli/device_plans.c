@@ -106,6 +106,11 @@ static void put_cards_json(const card *cards, size_t n)
     cuzk_cli_json_end(&json);
 }
 
+uint64_t cuzk_cli_card_bytes(unsigned long size_gib)
+{
+    return size_gib * gib - driver_bytes;
+}
+
 /* "16" or "8,16,24". False after a usage message. */
 static bool read_sizes(const cuzk_cli_args *args, card *cards, size_t *n, const char *text)
 {
@@ -118,7 +123,7 @@ static bool read_sizes(const cuzk_cli_args *args, card *cards, size_t *n, const 
         }
         card *c = &cards[(*n)++];
         snprintf(c->name, sizeof c->name, "a card of %lu GiB", size);
-        c->free_bytes = size * gib - driver_bytes;
+        c->free_bytes = cuzk_cli_card_bytes(size);
         at = end;
         if (*end == '\0') {
             return true;

@@ -115,6 +115,20 @@ static const cuzk_cli_option simulate_options[] = {
     OPTION_END,
 };
 
+static const cuzk_cli_option plan_options[] = {
+    {"--jobs", NULL, "JOBS", "KIND[-SIZE]:RATE,...: porep:20/h,snap:10/h,wpost:2/h*3,winning:4/h"},
+    {"--gpus", NULL, "N", "of a machine (default 1; 0: its CPU, with --recording)"},
+    {"--card", NULL, "GIB", "memory of each GPU (default 139, an H200's)"},
+    {"--ram", NULL, "SIZE", "memory of a machine, such as 512GiB (default)"},
+    {"--cores", NULL, "N", "of a machine (default 64)"},
+    {"--workers", NULL, "N", "of each device (default 2)"},
+    {"--copies", NULL, "N", "copies at full speed at once, over all GPUs (default: one each)"},
+    {"--recording", NULL, "FILE", "take durations from it (default: those measured on an H200)"},
+    {"--hours", NULL, "N", "how long jobs keep coming (default 24)"},
+    {"--machines", NULL, "N", "how many are looked at (default 1000)"},
+    OPTION_END,
+};
+
 static const cuzk_cli_option params_options[] = {
     {"--folder", NULL, "DIR", "default: FIL_PROOFS_PARAMETER_CACHE, else /var/tmp/filecoin-..."},
     {"--manifest", NULL, "FILE", "a parameters.json instead of the built-in list"},
@@ -229,6 +243,11 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      "the\n"
      "machine as it was or as the options say; docs/timeline.md tells what the model leaves out.",
      1, 1, simulate_options, cuzk_cli_simulate, NULL, NULL},
+    {"plan", "", "what fits a machine, what limits it, and how many it takes",
+     "For jobs that keep coming, at random moments: by the model of \"cuzk simulate\", with "
+     "measured\n"
+     "or recorded durations and the planner of \"cuzk devices --plan\". Needs no device.",
+     0, 0, plan_options, cuzk_cli_plan, NULL, NULL},
     OF_SERVER("serve", "", "the proving daemon: gRPC service, journal, status and metrics"),
     OF_SERVER("config", "check [FILE] | print | explain [KEY]", "the daemon's configuration"),
     OF_SERVER("submit", "KIND FILE...",

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { CRITICAL = 4 }; /* priority: CUZK_PRIORITY_CRITICAL of the engine */
+
 typedef enum { HOST, COPY, DEVICE, CLASSES } work_class;
 
 typedef enum { AT_WITNESS, AT_BEFORE, AT_COPY, AT_LANE, AT_AFTER, AT_FINISH, AT_VERIFY } place;
@@ -27,9 +29,10 @@ typedef struct {
 } heap;
 
 typedef struct {
-    heap wait;       /* units whose worker waits for the lane */
-    unsigned n_busy; /* workers inside prove.start */
-    bool is_held;    /* the lane */
+    heap wait;            /* units whose worker waits for the lane */
+    unsigned n_busy;      /* workers inside prove.start */
+    bool is_express_busy; /* the one more that serves what is CRITICAL */
+    bool is_held;         /* the lane */
 } device;
 
 typedef struct {
@@ -39,6 +42,7 @@ typedef struct {
     uint64_t *unit_of, *rank_of; /* order */
     double *since;               /* when a unit began to wait for the lane */
     unsigned *on;                /* its device */
+    bool *is_express;            /* it has the device's worker for what is CRITICAL */
     heap queued, ready, to_finish, to_verify;
     device *devices;
     task *tasks;
@@ -125,6 +129,11 @@ static void arrive(sim *s)
     }
 }
 
+static bool is_critical(const sim *s, size_t unit)
+{
+    return s->load->jobs[s->load->units[unit].job].priority >= CRITICAL;
+}
+
 static bool may_make_witness(const sim *s)
 {
     if (s->queued.n == 0 || s->n_witness == s->m->n_witness) {
@@ -139,7 +148,7 @@ static bool may_make_witness(const sim *s)
     for (unsigned d = 0; d < s->m->n_devices; d++) {
         limit += s->m->n_workers - s->devices[d].n_busy;
     }
-    return s->n_ahead < limit || s->load->jobs[u->job].priority >= 4;
+    return s->n_ahead < limit || is_critical(s, unit);
 }
 
 static void make_witnesses(sim *s)
@@ -160,7 +169,8 @@ static void want_lane(sim *s, size_t unit)
     push(&s->devices[s->on[unit]].wait, s->rank_of[unit]);
 }
 
-/* The device with the fewest busy workers takes the next unit. */
+/* The device with the fewest busy workers takes the next unit; where all are busy, the worker that
+ * is kept for what is CRITICAL takes that. */
 static void take_units(sim *s)
 {
     while (s->ready.n > 0) {
@@ -168,11 +178,18 @@ static void take_units(sim *s)
         for (unsigned d = 1; d < s->m->n_devices; d++) {
             best = s->devices[d].n_busy < s->devices[best].n_busy ? d : best;
         }
-        if (s->devices[best].n_busy == s->m->n_workers) {
+        size_t unit = s->unit_of[s->ready.ranks[0]];
+        bool is_express = s->devices[best].n_busy == s->m->n_workers;
+        for (unsigned d = 0; is_express && d < s->m->n_devices; d++) {
+            best = s->devices[best].is_express_busy ? d : best;
+        }
+        if (is_express && (!is_critical(s, unit) || s->devices[best].is_express_busy)) {
             return;
         }
-        size_t unit = s->unit_of[pop(&s->ready)];
-        s->devices[best].n_busy++;
+        pop(&s->ready);
+        s->devices[best].n_busy += !is_express;
+        s->devices[best].is_express_busy = s->devices[best].is_express_busy || is_express;
+        s->is_express[unit] = is_express;
         s->on[unit] = best;
         s->n_ahead--;
         if (s->m->coarse_lane) {
@@ -246,7 +263,8 @@ static void end(sim *s, const task *t)
         break;
     case AT_AFTER:
         dev->is_held = dev->is_held && !s->m->coarse_lane;
-        dev->n_busy--;
+        dev->n_busy -= !s->is_express[t->unit];
+        dev->is_express_busy = dev->is_express_busy && !s->is_express[t->unit];
         push(&s->to_finish, s->rank_of[t->unit]);
         break;
     case AT_FINISH:
@@ -365,17 +383,19 @@ static bool allocate(sim *s)
     }
     s->devices = calloc(s->m->n_devices, sizeof *s->devices);
     for (unsigned d = 0; s->devices != NULL && d < s->m->n_devices; d++) {
-        s->devices[d].wait.ranks = malloc((s->m->n_workers + 1) * sizeof(uint64_t));
+        s->devices[d].wait.ranks = malloc((s->m->n_workers + 2) * sizeof(uint64_t));
         has = has && s->devices[d].wait.ranks != NULL;
     }
     s->unit_of = malloc(n * sizeof *s->unit_of);
     s->rank_of = malloc(n * sizeof *s->rank_of);
     s->since = calloc(n, sizeof *s->since);
     s->on = calloc(n, sizeof *s->on);
+    s->is_express = calloc(n, sizeof *s->is_express);
     s->tasks = malloc(2 * n * sizeof *s->tasks);
     s->out->unit_ends = calloc(n, sizeof *s->out->unit_ends);
     return has && s->devices != NULL && s->unit_of != NULL && s->rank_of != NULL &&
-           s->since != NULL && s->on != NULL && s->tasks != NULL && s->out->unit_ends != NULL;
+           s->since != NULL && s->on != NULL && s->is_express != NULL && s->tasks != NULL &&
+           s->out->unit_ends != NULL;
 }
 
 static void release(sim *s)
@@ -392,6 +412,7 @@ static void release(sim *s)
     free(s->rank_of);
     free(s->since);
     free(s->on);
+    free(s->is_express);
     free(s->tasks);
 }
 

@@ -3,7 +3,7 @@
 
 #include "filecoin/circuit_get.h"
 #include "gadget/poseidon.h"
-#include "work/circuit_counts.h"
+#include "api/circuit_counts.h"
 #include "work/filecoin_decode.h"
 #include "work/on_device.h"
 #include "work/unit_prove.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The whole way from a SubmitProofRequest's bytes to a checked task. */
 #include "fuzz.h"
-#include "work/circuit_counts.h"
+#include "api/circuit_counts.h"
 #include "work/filecoin_decode.h"
 
 void cuzk_fuzz_one(const uint8_t *data, size_t size)

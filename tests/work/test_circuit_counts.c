@@ -3,7 +3,7 @@
  * reference counted; and the bytes that follow from it, held against what a process really takes.
  * Circuits that take long to build, and PoRep and updates, when CUZK_NIGHTLY is set. */
 #include "filecoin/circuit_get.h"
-#include "work/circuit_counts.h"
+#include "api/circuit_counts.h"
 
 #include "filecoin_params.h"
 #include "filecoin_payload.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "work/circuit_counts.h"
+#include "api/circuit_counts.h"
 
 #include "groth16/proving.h"
 #include "poly/domain.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The memory that follows from the sizes of Filecoin's circuits: a job's bytes are reserved when it
  * is accepted. */
-#ifndef CUZK_WORK_CIRCUIT_COUNTS_H
-#define CUZK_WORK_CIRCUIT_COUNTS_H
+#ifndef CUZK_API_CIRCUIT_COUNTS_H
+#define CUZK_API_CIRCUIT_COUNTS_H
 
 #include "api/filecoin_task.h"
 #include "filecoin/circuit_sizes.h"
