@@ -4,10 +4,12 @@
  *
  *   bench_gpu_steps [--device N] [--runs N] [--curve NAME] [--step ntt|g1|g2] [--lg-ntt N] [--lg-g1
  * N]
- *                   [--lg-g2 N] [--lg-least N] [--bits N] [--together N]
+ *                   [--lg-g2 N] [--lg-least N] [--bits N] [--together N] [--halves 1]
  *
  * --lg: the largest sizes (default 27, 26, 24); --lg-least: of sums (16); --bits, --together: of
- * the sums (point_summer.h); smaller ones in steps of 2 and 3. Columns:
+ * the sums (point_summer.h); smaller ones in steps of 2 and 3. --halves 1: sums of multiples in
+ * every way: of whole scalars, of halves, and of halves with the images of the bases there already;
+ * else in the one that the cost model takes. Columns:
  * curve,operation,lg_n,median_ms,floor_ms,share,result. Floor: the word products of the method's
  * multiplications at the rate of the multiplier pipe, as in bench_gpu.c. Times are device events
  * around the whole step, waits of the host included. result: whether a sum is the multiple of the
@@ -28,6 +30,7 @@ static struct {
     const char *curve, *step; /* NULL: all */
     unsigned lg_ntt, lg_g1, lg_g2, lg_least;
     unsigned window_bits, together; /* cuzk_point_sum_params */
+    unsigned halves;
 } choice = {.lg_ntt = 27, .lg_g1 = 26, .lg_g2 = 24, .lg_least = 16};
 
 static void print_row(const char *curve, const char *operation, unsigned lg_n, float ms,
@@ -182,7 +185,7 @@ static uint64_t logarithm(size_t i)
 typedef struct {
     cuzk_point_summer *s;
     cuzk_point_sum_params params;
-    CUdeviceptr bits, workspace;
+    CUdeviceptr bits, workspace, images;
     uint32_t n_ones;
     cuzk_jac sum;
 } sum_run;
@@ -237,13 +240,31 @@ static void print_kinds(sum_run *r, void (*run)(void *))
     printf("\n");
 }
 
+enum { WAYS = 3 };
+
+/* With --halves whole scalars, halves, halves and images of bases that are there already. */
+static void choose_way(sum_run *r, unsigned way)
+{
+    cuzk_error error = {0};
+    const cuzk_group *g = &r->s->curve->g[r->params.group];
+    if (choice.halves == 0) {
+        return;
+    }
+    r->params.halves = way == 0 ? CUZK_HALVES_NEVER : CUZK_HALVES_ALWAYS;
+    if (way == WAYS - 1) { /* a whole number of coordinates away from the bases */
+        size_t one = g->coord_bytes;
+        r->images = device_bytes(NULL, g->affine_bytes * r->params.n + one);
+        r->params.images = r->images + (r->params.bases % one + one - r->images % one) % one;
+        must(cuzk_point_images(r->s, r->params.group, r->params.bases, 0, r->params.n,
+                               r->params.images, NULL, &error),
+             &error);
+    }
+}
+
 static void bench_multiples(sum_run *r, const uint64_t *scalars, unsigned lg_n, int cycles)
 {
     const cuzk_curve *curve = r->s->curve;
     char name[32];
-    r->params.n = 1u << lg_n;
-    r->workspace = device_bytes(NULL, cuzk_point_sum_bytes(r->s, &r->params));
-    float ms = median_ms(run_multiples, r);
     cuzk_fr k = {{0}}, one, log;
     for (uint32_t i = 0; i < r->params.n; i++) {
         memcpy(&one, scalars + 4 * (size_t)i, 32);
@@ -252,14 +273,24 @@ static void bench_multiples(sum_run *r, const uint64_t *scalars, unsigned lg_n, 
         curve->fr_add(&k, &k, &one);
     }
     curve->fr_batch_from_canonical(&k, &k, 1);
-    snprintf(name, sizeof(name), "msm g%d", r->params.group + 1);
     unsigned windows = lg_n > 24   ? 13
                        : lg_n > 21 ? 15
                                    : 17; /* about the best for affine additions */
-    print_row(curve->name, name, lg_n, ms, (double)r->params.n * windows * cycles,
-              is_multiple(r, &k));
-    print_kinds(r, run_multiples);
-    DRIVER(cuMemFree, (r->workspace));
+    for (unsigned way = 0; way < (choice.halves != 0 ? WAYS : 1); way++) {
+        static const char *const names[WAYS] = {"", " halves", " halves ready"};
+        choose_way(r, way);
+        r->workspace = device_bytes(NULL, cuzk_point_sum_bytes(r->s, &r->params));
+        float ms = median_ms(run_multiples, r);
+        snprintf(name, sizeof(name), "msm g%d%s", r->params.group + 1, names[way]);
+        print_row(curve->name, name, lg_n, ms, (double)r->params.n * windows * cycles,
+                  is_multiple(r, &k));
+        print_kinds(r, run_multiples);
+        DRIVER(cuMemFree, (r->workspace));
+    }
+    if (r->params.images != 0) {
+        DRIVER(cuMemFree, (r->images));
+        r->params.images = 0;
+    }
 }
 
 static void bench_bits(sum_run *r, unsigned lg_n, int cycles)
@@ -329,7 +360,8 @@ static bool number_option(const char *name, const char *value)
         unsigned *value;
     } numbers[] = {{"--lg-ntt", &choice.lg_ntt},    {"--lg-g1", &choice.lg_g1},
                    {"--lg-g2", &choice.lg_g2},      {"--lg-least", &choice.lg_least},
-                   {"--bits", &choice.window_bits}, {"--together", &choice.together}};
+                   {"--bits", &choice.window_bits}, {"--together", &choice.together},
+                   {"--halves", &choice.halves}};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         if (strcmp(name, numbers[i].name) == 0) {
             *numbers[i].value = (unsigned)atoi(value);
@@ -360,7 +392,8 @@ int main(int argc, char **argv)
         choice.lg_g2 > 27) {
         fprintf(stderr,
                 "usage: bench_gpu_steps [--device N] [--runs N] [--curve NAME] [--step ntt|g1|g2] "
-                "[--lg-ntt N] [--lg-g1 N] [--lg-g2 N] [--lg-least N] [--bits N] [--together N]\n"
+                "[--lg-ntt N] [--lg-g1 N] [--lg-g2 N] [--lg-least N] [--bits N] [--together N] "
+                "[--halves 1]\n"
                 "1 to %d runs, at most 2^28 values and 2^27 points\n",
                 RUNS_MAX);
         return 1;

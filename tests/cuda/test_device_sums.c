@@ -2,6 +2,9 @@
 /* Sums of scalar multiples and of selected bases on the device against the CPU's, bit for bit. */
 #include "backend/cuda/point_summer.h"
 #include "device_test.h"
+#include "field/bls12_381_consts.h"
+#include "field/bn254_consts.h"
+#include "field/halves_consts.h"
 #include "msm/msm.h"
 
 static const cuzk_curve *curve;
@@ -14,19 +17,36 @@ static void open_summer(cuzk_curve_id id)
     must(cuzk_point_summer_open(&summer, device.api, curve, &error), &error);
 }
 
+/* What the endomorphism multiplies by. */
+static cuzk_fr lambda(void)
+{
+    static const uint64_t words[][4] = {
+        [CUZK_CURVE_BN254] = CUZK_BN254_LAMBDA, [CUZK_CURVE_BLS12_381] = CUZK_BLS12_381_LAMBDA};
+    cuzk_fr l;
+    curve->fr_batch_from_canonical(&l, words[curve->id], 1);
+    return l;
+}
+
 /* n packed bases: small multiples of the generator, so that many are equal, opposite ones, and
- * infinity. */
+ * infinity; and those times lambda, which are the others' images. */
 static char *draw_bases(const cuzk_group *g, size_t n)
 {
-    enum { DIFFERENT = 37 };
+    enum { DIFFERENT = 37, IMAGES = 12 };
     char different[DIFFERENT * sizeof(cuzk_affine)], *bases = malloc(n * g->affine_bytes + 1);
     cuzk_affine generator;
-    cuzk_jac p;
+    cuzk_jac p, image;
+    cuzk_fr l = lambda();
     g->generator(&generator);
     g->set_infinity(&p);
     for (size_t i = 0; i < DIFFERENT; i++) {
-        g->to_affine(different + i * g->affine_bytes, &p);
-        g->add_affine(&p, &p, &generator);
+        if (i < DIFFERENT - IMAGES) {
+            g->to_affine(different + i * g->affine_bytes, &p);
+            g->add_affine(&p, &p, &generator);
+        } else {
+            g->from_affine(&image, different + (i - IMAGES) * g->affine_bytes);
+            g->mul(&image, &image, &l);
+            g->to_affine(different + i * g->affine_bytes, &image);
+        }
     }
     for (size_t i = 0; i < n; i++) {
         const char *from = different + cuda_test_random() % DIFFERENT * g->affine_bytes;
@@ -39,14 +59,66 @@ static char *draw_bases(const cuzk_group *g, size_t n)
     return bases;
 }
 
-typedef enum { MIXED, ZEROS, ONES, LARGEST, SCALAR_KINDS } scalar_kind;
+typedef enum { MIXED, ZEROS, ONES, LARGEST, EDGES, SCALAR_KINDS } scalar_kind;
+
+/* A scalar where halves begin to differ: a + b·lambda with small a and b, of which the halves are a
+ * and b; its half, which is half way between two such; the shortest vectors' multiples and what is
+ * half way between; powers of two about the length of a half. Less or more than that by one. */
+static void draw_edge(uint64_t k[4])
+{
+    static const uint64_t vectors[][2][2] = {
+        [CUZK_CURVE_BN254] = {CUZK_BN254_GLV_A2, CUZK_BN254_GLV_B1},
+        [CUZK_CURVE_BLS12_381] = {CUZK_BLS12_381_GLV_A2, CUZK_BLS12_381_GLV_B1}};
+    cuzk_fr a, b, l = lambda();
+    uint64_t words[4] = {0};
+    curve->fr_from_u64(&a, cuda_test_random() % 4);
+    curve->fr_from_u64(&b, cuda_test_random() % 4);
+    curve->fr_mul(&b, &b, &l);
+    switch (cuda_test_random() % 4) {
+    case 0: /* a vector's multiple */
+        memcpy(words, vectors[curve->id][cuda_test_random() % 2], 16);
+        curve->fr_batch_from_canonical(&b, words, 1);
+        curve->fr_mul(&a, &a, &b);
+        curve->fr_from_u64(&b, 0);
+        break;
+    case 1:
+        words[1] = UINT64_C(1) << (61 + cuda_test_random() % 3);
+        words[2] = cuda_test_random() % 2;
+        curve->fr_batch_from_canonical(&a, words, 1);
+        break;
+    default:
+        break;
+    }
+    curve->fr_add(&a, &a, &b);
+    if (cuda_test_random() % 2 == 0) {
+        curve->fr_from_u64(&b, 2);
+        curve->fr_inv(&b, &b);
+        curve->fr_mul(&a, &a, &b);
+    }
+    switch (cuda_test_random() % 4) {
+    case 0:
+        curve->fr_neg(&a, &a);
+        break;
+    case 1:
+        curve->fr_add(&a, &a, &curve->fr_one);
+        break;
+    case 2:
+        curve->fr_sub(&a, &a, &curve->fr_one);
+        break;
+    default:
+        break;
+    }
+    curve->fr_batch_to_canonical(k, &a, 1);
+}
 
 static uint64_t *draw_scalars(size_t n, scalar_kind kind)
 {
     uint64_t *scalars = calloc(n + 1, 32);
     for (size_t i = 0; i < n; i++) {
         uint64_t *k = scalars + 4 * i, what = cuda_test_random() % 8;
-        if (kind == ONES || (kind == MIXED && what == 0)) {
+        if (kind == EDGES) {
+            draw_edge(k);
+        } else if (kind == ONES || (kind == MIXED && what == 0)) {
             k[0] = 1;
         } else if (kind == LARGEST || (kind == MIXED && what == 1)) {
             memcpy(k, curve->r, 32);
@@ -73,8 +145,32 @@ static void check_equal(const cuzk_group *g, const cuzk_jac *expected, const cuz
     }
 }
 
-static void check_sum(cuzk_group_id id, uint32_t n, scalar_kind kind, unsigned bits,
-                      unsigned together, bool with_index)
+/* Whether scalars are halved, and then where the images are. */
+typedef enum { WHOLE, IN_WORKSPACE, READY, BEFORE, HALVINGS } halving;
+
+/* Room for images on both sides of the bases; those that are asked for are there. */
+static CUdeviceptr put_bases(cuzk_point_sum_params *params, const char *bases, uint32_t n,
+                             halving how)
+{
+    cuzk_error error = {0};
+    size_t n_bytes = n * curve->g[params->group].affine_bytes;
+    CUdeviceptr all = device_bytes(NULL, 3 * n_bytes);
+    params->halves = how == WHOLE ? CUZK_HALVES_NEVER : CUZK_HALVES_ALWAYS;
+    params->bases = all + n_bytes;
+    if (n_bytes != 0) {
+        DRIVER(cuMemcpyHtoD, (params->bases, bases, n_bytes));
+    }
+    if (how == READY || how == BEFORE) {
+        params->images = how == READY ? params->bases + n_bytes : all;
+        must(cuzk_point_images(&summer, params->group, params->bases, 0, n, params->images, NULL,
+                               &error),
+             &error);
+    }
+    return all;
+}
+
+static void check_halving(cuzk_group_id id, uint32_t n, scalar_kind kind, unsigned bits,
+                          unsigned together, bool with_index, halving how)
 {
     cuzk_error error = {0};
     const cuzk_group *g = &curve->g[id];
@@ -85,15 +181,12 @@ static void check_sum(cuzk_group_id id, uint32_t n, scalar_kind kind, unsigned b
     for (uint32_t i = 0; i < n; i++) { /* ascending, as the CPU wants it */
         index[i] = 3 * i + (uint32_t)(cuda_test_random() % 3);
     }
-    CUdeviceptr d[4] = {device_bytes(bases, n_bases * g->affine_bytes),
+    cuzk_point_sum_params params = {
+        .group = id, .n = n, .window_bits = bits, .windows_together = together};
+    CUdeviceptr d[4] = {put_bases(&params, bases, n_bases, how),
                         device_bytes(scalars, 32 * (size_t)n), device_bytes(index, 4 * (size_t)n)};
-    cuzk_point_sum_params params = {.group = id,
-                                    .bases = d[0],
-                                    .scalars = d[1],
-                                    .index = with_index ? d[2] : 0,
-                                    .n = n,
-                                    .window_bits = bits,
-                                    .windows_together = together};
+    params.scalars = d[1];
+    params.index = with_index ? d[2] : 0;
     d[3] = device_bytes(NULL, cuzk_point_sum_bytes(&summer, &params));
     cuzk_jac found;
     must(cuzk_point_sum(&summer, &found, &params, d[3], NULL, &error), &error);
@@ -113,6 +206,40 @@ static void check_sum(cuzk_group_id id, uint32_t n, scalar_kind kind, unsigned b
     free(bases);
     free(scalars);
     free(index);
+}
+
+static void check_sum(cuzk_group_id id, uint32_t n, scalar_kind kind, unsigned bits,
+                      unsigned together, bool with_index)
+{
+    static unsigned number;
+    check_halving(id, n, kind, bits, together, with_index, WHOLE);
+    check_halving(id, n, kind, bits, together, with_index, (halving)(1 + number++ % 3));
+}
+
+/* Images are lambda times their bases, infinity's too. */
+static void check_images(cuzk_group_id id)
+{
+    enum { N = 70 };
+    cuzk_error error = {0};
+    const cuzk_group *g = &curve->g[id];
+    char *bases = draw_bases(g, N);
+    memset(bases, 0, g->affine_bytes);
+    CUdeviceptr d[2] = {device_bytes(bases, N * g->affine_bytes),
+                        device_bytes(NULL, N * g->affine_bytes)};
+    must(cuzk_point_images(&summer, id, d[0], 0, N, d[1], NULL, &error), &error);
+    char *images = host_bytes(d[1], N * g->affine_bytes);
+    cuzk_fr l = lambda();
+    for (size_t i = 0; i < N; i++) {
+        cuzk_jac p;
+        cuzk_affine expected;
+        g->from_affine(&p, bases + i * g->affine_bytes);
+        g->mul(&p, &p, &l);
+        g->to_affine(&expected, &p);
+        assert_memory_equal(&expected, images + i * g->affine_bytes, g->affine_bytes);
+    }
+    free(images);
+    free(bases);
+    free_all(d, 2);
 }
 
 static void check_bits(cuzk_group_id id, uint32_t n, unsigned percent)
@@ -163,6 +290,8 @@ static void check_group(cuzk_group_id id)
     for (int kind = ZEROS; kind < SCALAR_KINDS; kind++) {
         check_sum(id, 40, (scalar_kind)kind, 5, 0, false);
     }
+    check_images(id);
+    check_sum(id, 150, EDGES, 0, 0, true);
     check_bits(id, 300, 0);
     check_bits(id, 300, 100);
     /* windows in groups, the last of them short or alone */

@@ -2,11 +2,15 @@
 /* Sorting entries by buckets and pairing the points of each bucket, round by round: what kernels
  * and host share.
  *
- * An entry is a key (its bucket) and a value: 2·(index of a base) + (1 if it is to be negated).
- * Signed digits: of k and -k the smaller is taken, at most half the order. With
- * C = Σ 2^(w·i + w - 1) over the windows i, window i of k + C less 2^(w-1) is a digit of k in
- * -2^(w-1) … 2^(w-1) - 1, and no carry runs. Buckets of a group of windows are
- * numbered (window in the group)·2^(w-1) + |digit| - 1; digits that are 0 make no entry.
+ * An entry is a key (its bucket) and a value: 2·(index of a base) + (1 if it is to be negated), and
+ * CUZK_ADD_IMAGE (point_add.h) where the base's image under the endomorphism is meant.
+ * Signed digits: of k and -k the smaller is taken, at most half the order. Windows are w bits wide,
+ * the last ones w + 1: together as many bits as are needed. With C = Σ 2^(highest bit of window i),
+ * window i of k + C less half of its range is a digit of k in -2^(w-1) … 2^(w-1) - 1, and no carry
+ * runs. Buckets of a group of windows are numbered (window in the group)·2^lg_buckets + |digit| -
+ * 1, lg_buckets of a wide window; digits that are 0 make no entry.
+ * Halves: k = k_1 + k_2·LAMBDA mod the order with both parts of half the length, and the sum is
+ * over twice as many of them: first all k_1, then all k_2, whose bases are images.
  * Digits of many windows are made in one pass over the scalars, as codes: 2·|digit| + (1 if
  * negative). The sort of a group is a radix sort of up to 8 bits a pass, least significant first,
  * of each window by itself: count, scan, scatter; its first pass makes the entries from the codes.
@@ -33,31 +37,44 @@ typedef struct {
     uint32_t key, value;
 } cuzk_bucket_entry;
 
-/* bucket_digits, one thread a scalar: codes[v·n + i] for the windows first + v. */
+/* How scalars are cut in two: k_1 = k - c_1·A1 - c_2·A2, k_2 = c_1·B1 - c_2·B2, with c_i = k·N_i /
+ * 2^256 to the nearest, for k up to half the order (field/halves_consts.h). Parts are below 2^127
+ * in size. */
+typedef struct {
+    uint64_t a1[2], b1[2], a2[2], b2[2];
+    uint64_t n1[3], n2[3];
+} cuzk_halving;
+
+/* bucket_digits, one thread a scalar: codes[v·n + i] for the windows first + v.
+ * bucket_digits_halves: codes[v·2n + i] of k_1, codes[v·2n + n + i] of k_2. */
 typedef struct {
     uint32_t *codes;
     const uint64_t *scalars; /* 4 words each, plain, below the order */
     const uint32_t *which;   /* the numbers of the n scalars, or NULL for 0 … n-1 */
     uint64_t order[4];
-    uint64_t offset[5]; /* C */
+    uint64_t offset[4]; /* C */
+    cuzk_halving halving;
     uint32_t n;
-    uint32_t first, n_windows;
-    uint32_t bits; /* w */
+    uint32_t first, n_windows, first_bit; /* of window `first` */
+    uint32_t bits;                        /* w … */
+    uint32_t n_narrow; /* … of the windows before this one, w + 1 of the others */
 } cuzk_digits_args;
 
 /* radix_count: counts[(window·2^bits + value)·tiles + tile]; radix_scatter: entries to
  * `sorted`, counts scanned. The windows' entries lie one behind the other: those of window v from
  * segments[v] on, all of them before segments[n_windows]. radix_count_codes, radix_scatter_codes:
- * the first pass, from the codes of n scalars a window; radix_segments, after its scan, tells where
- * the windows begin. */
+ * the first pass, from n codes a window; radix_segments, after its scan, tells where the windows
+ * begin. */
 typedef struct {
     const cuzk_bucket_entry *entries;
     const uint32_t *codes;
-    const uint32_t *index; /* the base of each scalar, or NULL for i */
+    const uint32_t *index; /* of the codes before n_bases: their bases, or NULL for i … */
+    const uint32_t
+        *images; /* … of those behind: of which bases the images, or NULL for i - n_bases */
     cuzk_bucket_entry *sorted;
     uint32_t *counts;
     uint32_t *segments;
-    uint32_t n, n_windows;
+    uint32_t n, n_bases, n_windows;
     uint32_t tiles;       /* of a window of n entries */
     uint32_t shift, bits; /* of the pass, in the number of a bucket in its window */
     uint32_t lg_buckets;  /* of a window */

@@ -3,6 +3,7 @@
  * bucket_reduce_tmpl.cuh how. Built once per curve. */
 #include "backend/cuda/bucket_reduce.h"
 #include "backend/cuda/device_words.cuh"
+#include "backend/cuda/point_add.h"
 #include "curve/groups.h"
 
 #define BR(name) g1_##name

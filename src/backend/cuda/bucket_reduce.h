@@ -7,9 +7,10 @@
  * still has to add up; they become a section of their own, and sections 1 … j, all of the same
  * length, take part in the next levels. A level is one batch:
  *     section 0 | U_0 | … | U_(j-1)  ->  halves of all | U_j
- * The windows stand one behind the other in every section. When few elements of a window are left,
- * points_bits adds them up block by block, the bits that are left included; the host doubles and
- * adds the few points that come out. */
+ * The windows stand one behind the other in every section; a wide window is two here, whose sums
+ * the host joins: its upper half's numbers are those of the lower half and a bit more. When few
+ * elements of a window are left, points_bits adds them up block by block, the bits that are left
+ * included; the host doubles and adds the few points that come out. */
 #ifndef CUZK_BACKEND_CUDA_BUCKET_REDUCE_H
 #define CUZK_BACKEND_CUDA_BUCKET_REDUCE_H
 
@@ -23,19 +24,22 @@ enum {
 };
 
 /* points_single, one thread a point: out_i = point list[i] >> 1 of x, y; points_single_gather: of
- * the packed bases, negated if the entry's lowest bit is set. */
+ * the packed bases, as CUZK_ADD_GATHER (point_add.h). */
 typedef struct {
     const void *bases;
     const uint32_t *list;
     const void *x, *y;
     void *out_x, *out_y;
     uint32_t n, unused;
+    uint64_t at[2]; /* as of cuzk_add_args */
 } cuzk_single_args;
 
-/* points_spread, one thread a bucket: its point, or infinity. Windows come in groups of
- * group_buckets buckets, the last group may be short; before and begin hold group_buckets + 1
- * positions a group, from before and after the last round; a group's points begin at points_before,
- * in the order of bucket_pairs. A bucket holds one point or none. */
+/* points_spread, one thread a bucket: its point, or infinity. Out go parts of 2^lg_part
+ * buckets: one of each of the first n_narrow windows, two of each of the others; in go windows of
+ * 2^lg_buckets numbers, of which narrow ones use the first half where there are wide ones. Windows
+ * come in groups of group_buckets numbers, the last group may be short; before and begin hold
+ * group_buckets + 1 positions a group, from before and after the last round; a group's points begin
+ * at points_before, in the order of bucket_pairs. A bucket holds one point or none. */
 typedef struct {
     const void *x, *y;
     const uint32_t *before;
@@ -43,6 +47,7 @@ typedef struct {
     void *out_x, *out_y; /* n_buckets coordinates */
     uint32_t n_buckets;
     uint32_t group_buckets;
+    uint32_t lg_part, lg_buckets, n_narrow, unused;
     uint32_t points_before[CUZK_BUCKET_GROUPS_MAX];
     uint32_t pairs[CUZK_BUCKET_GROUPS_MAX]; /* of the last round of each group */
 } cuzk_spread_args;

@@ -36,9 +36,15 @@ static __device__ __forceinline__ void BR(copy_coordinate)(void *to, size_t i, c
 
 CUZK_KERNEL __launch_bounds__(CUZK_REDUCE_BLOCK) BR(points_spread)(cuzk_spread_args a)
 {
-    uint32_t b = blockIdx.x * CUZK_REDUCE_BLOCK + threadIdx.x;
-    if (b >= a.n_buckets) {
+    uint32_t out = blockIdx.x * CUZK_REDUCE_BLOCK + threadIdx.x, b;
+    if (out >= a.n_buckets) {
         return;
+    }
+    uint32_t part = out >> a.lg_part;
+    if (part < a.n_narrow) {
+        b = (part << a.lg_buckets) + (out - (part << a.lg_part));
+    } else { /* wide windows, which stand as they are */
+        b = (a.n_narrow << a.lg_buckets) + (out - (a.n_narrow << a.lg_part));
     }
     uint32_t group = b / a.group_buckets;
     const uint32_t *before = a.before + b + group, *begin = a.begin + b + group;
@@ -46,14 +52,14 @@ CUZK_KERNEL __launch_bounds__(CUZK_REDUCE_BLOCK) BR(points_spread)(cuzk_spread_a
         bool is_sum = before[1] - before[0] > 1;
         size_t at = is_sum ? before[0] - begin[0] : a.pairs[group] + 2 * begin[0] - before[0];
         at += a.points_before[group];
-        BR(copy_coordinate)(a.out_x, b, a.x, at);
-        BR(copy_coordinate)(a.out_y, b, a.y, at);
+        BR(copy_coordinate)(a.out_x, out, a.x, at);
+        BR(copy_coordinate)(a.out_y, out, a.y, at);
         return;
     }
     BR_TYPE zero;
     memset(&zero, 0, sizeof(zero));
-    cuzk_write_words((BR_TYPE *)a.out_x + b, (const uint64_t *)&zero, sizeof(zero) / 8);
-    cuzk_write_words((BR_TYPE *)a.out_y + b, (const uint64_t *)&zero, sizeof(zero) / 8);
+    cuzk_write_words((BR_TYPE *)a.out_x + out, (const uint64_t *)&zero, sizeof(zero) / 8);
+    cuzk_write_words((BR_TYPE *)a.out_y + out, (const uint64_t *)&zero, sizeof(zero) / 8);
 }
 
 CUZK_KERNEL __launch_bounds__(CUZK_REDUCE_BLOCK) BR(points_single)(cuzk_single_args a)
@@ -72,7 +78,8 @@ CUZK_KERNEL __launch_bounds__(CUZK_REDUCE_BLOCK) BR(points_single_gather)(cuzk_s
         return;
     }
     uint32_t entry = a.list[i];
-    size_t at = 2 * (size_t)(entry >> 1);
+    size_t at =
+        2 * (size_t)(entry >> 1 & 0x3fffffff) + ((entry & CUZK_ADD_IMAGE) != 0 ? a.at[1] : a.at[0]);
     BR_TYPE y;
     BR(copy_coordinate)(a.out_x, i, a.bases, at);
     cuzk_read_words((uint64_t *)&y, (const BR_TYPE *)a.bases + at + 1, sizeof(y) / 8);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Digits, the sort of entries, and scans: bucket.h. All are bound by memory; bytes an entry: digits
- * 32/windows + 4, the first pass of the sort 16, others 24. Blocks of CUZK_BUCKET_BLOCK threads. */
+ * 32/windows + 4 (of halves 16/windows + 4), the first pass of the sort 16, others 24. Blocks of
+ * CUZK_BUCKET_BLOCK threads. */
 #include "backend/cuda/bucket_block.cuh"
+#include "backend/cuda/point_add.h"
+#include "field/limbs.h"
 
 enum {
     ROUNDS = CUZK_RADIX_TILE / BUCKET_BLOCK,
@@ -10,15 +13,15 @@ enum {
 
 /* ---- signed digits ---- */
 
-/* x, five words, shifted down by n < 64 bits. */
-static __device__ __forceinline__ void shift_down(uint64_t *x, uint32_t n)
+/* x, shifted down by n < 64 bits. */
+template <int WORDS> static __device__ __forceinline__ void shift_down(uint64_t *x, uint32_t n)
 {
     if (n == 0) {
         return;
     }
 #pragma unroll
-    for (int j = 0; j < 5; j++) {
-        x[j] = x[j] >> n | (j == 4 ? 0 : x[j + 1] << (64 - n));
+    for (int j = 0; j < WORDS; j++) {
+        x[j] = x[j] >> n | (j == WORDS - 1 ? 0 : x[j + 1] << (64 - n));
     }
 }
 
@@ -45,40 +48,113 @@ static __device__ __forceinline__ bool take_smaller(uint64_t *k, const uint64_t 
     return less;
 }
 
+/* The codes of k, which is used up, to codes[v·n + i]. flip: 1 if -k is meant. */
+template <int WORDS>
+static __device__ __forceinline__ void write_codes(const cuzk_digits_args &a, uint64_t *k,
+                                                   uint32_t flip, uint32_t *codes, size_t n)
+{
+    uint64_t carry = 0;
+#pragma unroll
+    for (int j = 0; j < WORDS; j++) {
+        k[j] = cuzk_adc(k[j], a.offset[j], &carry);
+    }
+    uint32_t skip = a.first_bit;
+#pragma unroll 1
+    for (; skip >= 64; skip -= 64) { /* no run-time index: k stays in registers */
+#pragma unroll
+        for (int j = 0; j < WORDS; j++) {
+            k[j] = j == WORDS - 1 ? 0 : k[j + 1];
+        }
+    }
+    shift_down<WORDS>(k, skip);
+#pragma unroll 1
+    for (uint32_t v = 0; v < a.n_windows; v++) {
+        uint32_t bits = a.first + v < a.n_narrow ? a.bits : a.bits + 1, half = 1u << (bits - 1);
+        uint32_t digit = (uint32_t)k[0] & ((1u << bits) - 1);
+        shift_down<WORDS>(k, bits);
+        bool negative = digit < half;
+        uint32_t size = negative ? half - digit : digit - half;
+        codes[v * n] = size << 1 | (negative ? 1 ^ flip : flip);
+    }
+}
+
+/* Scalar number i, or its negative where that is smaller; whether it is that. */
+static __device__ __forceinline__ bool read_scalar(const cuzk_digits_args &a, uint32_t i,
+                                                   uint64_t *k)
+{
+    cuzk_read_words(k, a.scalars + 4 * (size_t)(a.which == NULL ? i : a.which[i]), 4);
+    return take_smaller(k, a.order);
+}
+
 CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) bucket_digits(cuzk_digits_args a)
+{
+    uint32_t i = thread_number();
+    if (i < a.n) {
+        uint64_t k[4];
+        uint32_t flip = read_scalar(a, i, k) ? 1 : 0;
+        write_codes<4>(a, k, flip, a.codes + i, a.n);
+    }
+}
+
+/* c = k·n / 2^256 to the nearest. */
+static __device__ __forceinline__ void take_quotient(uint64_t *c, const uint64_t *k,
+                                                     const uint64_t *n)
+{
+    uint64_t product[7] = {0};
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        uint64_t carry = 0;
+#pragma unroll
+        for (int j = 0; j < 3; j++) {
+            product[i + j] = cuzk_mac(k[i], n[j], product[i + j], &carry);
+        }
+        product[i + 3] = carry;
+    }
+    uint64_t carry = product[3] >> 63;
+    c[0] = cuzk_adc(product[4], 0, &carry);
+    c[1] = product[5] + carry;
+}
+
+/* x <- x ± c·b modulo 2^128. */
+template <bool SUBTRACT>
+static __device__ __forceinline__ void add_product(uint64_t *x, const uint64_t *c,
+                                                   const uint64_t *b)
+{
+    cuzk_u128 sum = (cuzk_u128)x[1] << 64 | x[0], product = (cuzk_u128)c[0] * b[0];
+    product += (cuzk_u128)(c[0] * b[1] + c[1] * b[0]) << 64;
+    sum = SUBTRACT ? sum - product : sum + product;
+    x[0] = (uint64_t)sum;
+    x[1] = (uint64_t)(sum >> 64);
+}
+
+/* A number of 128 bits with a sign, to its size; whether it was negative. */
+static __device__ __forceinline__ bool take_size(uint64_t *x)
+{
+    bool negative = x[1] >> 63 != 0;
+    uint64_t mask = negative ? ~UINT64_C(0) : 0, carry = negative ? 1 : 0;
+    x[0] = cuzk_adc(x[0] ^ mask, 0, &carry);
+    x[1] = (x[1] ^ mask) + carry;
+    return negative;
+}
+
+CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) bucket_digits_halves(cuzk_digits_args a)
 {
     uint32_t i = thread_number();
     if (i >= a.n) {
         return;
     }
-    uint64_t k[5], carry = 0;
-    cuzk_read_words(k, a.scalars + 4 * (size_t)(a.which == NULL ? i : a.which[i]), 4);
-    uint32_t flip = take_smaller(k, a.order) ? 1 : 0;
-    k[4] = 0;
-#pragma unroll
-    for (int j = 0; j < 5; j++) {
-        uint64_t sum = k[j] + carry;
-        carry = sum < carry;
-        k[j] = sum + a.offset[j];
-        carry += k[j] < sum;
-    }
-    uint32_t half = 1u << (a.bits - 1), skip = a.first * a.bits;
-#pragma unroll 1
-    for (; skip >= 64; skip -= 64) { /* no run-time index: k stays in registers */
-#pragma unroll
-        for (int j = 0; j < 5; j++) {
-            k[j] = j == 4 ? 0 : k[j + 1];
-        }
-    }
-    shift_down(k, skip);
-#pragma unroll 1
-    for (uint32_t v = 0; v < a.n_windows; v++) {
-        uint32_t digit = (uint32_t)k[0] & ((1u << a.bits) - 1);
-        shift_down(k, a.bits);
-        bool negative = digit < half;
-        uint32_t size = negative ? half - digit : digit - half;
-        a.codes[(size_t)v * a.n + i] = size << 1 | (negative ? 1 ^ flip : flip);
-    }
+    uint64_t k[4], c1[2], c2[2], other[2] = {0, 0};
+    bool flip = read_scalar(a, i, k);
+    take_quotient(c1, k, a.halving.n1);
+    take_quotient(c2, k, a.halving.n2);
+    add_product<true>(k, c1, a.halving.a1);
+    add_product<true>(k, c2, a.halving.a2);
+    add_product<false>(other, c1, a.halving.b1);
+    add_product<true>(other, c2, a.halving.b2);
+    bool negative = take_size(k);
+    write_codes<2>(a, k, flip != negative ? 1 : 0, a.codes + i, 2 * (size_t)a.n);
+    negative = take_size(other);
+    write_codes<2>(a, other, flip != negative ? 1 : 0, a.codes + a.n + i, 2 * (size_t)a.n);
 }
 
 /* ---- radix sort ---- */
@@ -122,7 +198,11 @@ static __device__ __forceinline__ bool entry_at(const cuzk_radix_args &a, const 
         return false;
     }
     e->key = (t.window << a.lg_buckets) + (code >> 1) - 1;
-    e->value = (a.index == NULL ? i : a.index[i]) << 1 | (code & 1);
+    bool is_image = i >= a.n_bases;
+    const uint32_t *index = is_image ? a.images : a.index;
+    uint32_t of = is_image ? i - a.n_bases : i;
+    of = index == NULL ? of : index[of];
+    e->value = of << 1 | (code & 1) | (is_image ? CUZK_ADD_IMAGE : 0);
     return true;
 }
 

@@ -17,6 +17,7 @@ CUZK_DECLARE_IMAGES(transform);
 CUZK_DECLARE_IMAGES(bucket);
 CUZK_DECLARE_IMAGES(bucket_sort);
 CUZK_DECLARE_IMAGES(bucket_reduce);
+CUZK_DECLARE_IMAGES(endomorphism);
 CUZK_DECLARE_IMAGES(rows);
 CUZK_DECLARE_IMAGES(fixed_base);
 extern const unsigned char CUZK_IMAGE(point_decode, bls12_381)[];

@@ -15,8 +15,9 @@
 
 /* Where the operands of slot s lie. */
 typedef enum {
-    CUZK_ADD_GATHER = 0, /* packed points bases[list[2s] >> 1] and bases[list[2s + 1] >> 1], each
-                            negated if the lowest bit of its entry is set */
+    CUZK_ADD_GATHER = 0, /* packed points number (entry >> 1) mod 2^30 for the entries list[2s] and
+                            list[2s + 1], each negated if the lowest bit of its entry is set; with
+                            the highest bit set it is the point's image (endomorphism.h) */
     CUZK_ADD_PAIRS = 1,  /* points 2s and 2s + 1 of the arrays in_x, in_y */
     CUZK_ADD_LISTED = 2  /* as GATHER, from the arrays in_x, in_y */
 } cuzk_add_source;
@@ -26,10 +27,13 @@ enum { CUZK_ADD_SOURCES = 3, CUZK_ADD_BLOCK = 128 };
 /* A second entry that is none: the sum is the first operand. */
 #define CUZK_ADD_NONE UINT32_C(0xffffffff)
 
+/* In an entry of GATHER: the image of the point. Points have numbers below 2^30 - 1. */
+#define CUZK_ADD_IMAGE UINT32_C(0x80000000)
+
 /* The argument of all three kernels; device addresses, 16-byte aligned. "coordinate" is an element
  * of the group's coordinate field in Montgomery form. */
 typedef struct {
-    const void *bases;    /* packed affine points (curve.h) */
+    const void *bases;    /* of GATHER: packed affine points (curve.h) */
     const uint32_t *list; /* 2·n_pairs entries */
     const void *in_x;     /* 2·n_pairs coordinates */
     const void *in_y;
@@ -42,6 +46,7 @@ typedef struct {
     uint32_t n_threads;  /* of prefix and finish, at most n_pairs */
     uint32_t n_inverses; /* threads of inverse, at most n_threads */
     uint32_t unused;
+    uint64_t at[2]; /* of GATHER: coordinates from `bases` to the points, and to their images */
 } cuzk_add_args;
 
 #endif

@@ -77,6 +77,13 @@ typedef struct {
     bool is_single; /* no second operand: the sum is the first */
 } PA(operands);
 
+/* Where the point of an entry begins. */
+static __device__ __forceinline__ size_t PA(gathered)(const cuzk_add_args &a, uint32_t entry)
+{
+    return 2 * (size_t)(entry >> 1 & 0x3fffffff) +
+           ((entry & CUZK_ADD_IMAGE) != 0 ? a.at[1] : a.at[0]);
+}
+
 template <int SOURCE>
 static __device__ __forceinline__ PA(operands) PA(locate)(const cuzk_add_args &a, uint32_t slot)
 {
@@ -90,12 +97,11 @@ static __device__ __forceinline__ PA(operands) PA(locate)(const cuzk_add_args &a
         p.negate_second = false;
         p.is_single = false;
     } else {
-        const size_t step = SOURCE == CUZK_ADD_GATHER ? 2 : 1;
         uint2 entry = __ldg((const uint2 *)a.list + slot);
         p.x = SOURCE == CUZK_ADD_GATHER ? a.bases : a.in_x;
         p.y = SOURCE == CUZK_ADD_GATHER ? (const CF_TYPE *)a.bases + 1 : a.in_y;
-        p.first = (size_t)(entry.x >> 1) * step;
-        p.second = (size_t)(entry.y >> 1) * step;
+        p.first = SOURCE == CUZK_ADD_GATHER ? PA(gathered)(a, entry.x) : entry.x >> 1;
+        p.second = SOURCE == CUZK_ADD_GATHER ? PA(gathered)(a, entry.y) : entry.y >> 1;
         p.negate_first = (entry.x & 1) != 0;
         p.negate_second = (entry.y & 1) != 0;
         p.is_single = entry.y == CUZK_ADD_NONE;

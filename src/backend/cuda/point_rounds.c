@@ -67,20 +67,22 @@ static cuzk_status add_pairs(const cuzk_summing *c, const round_plan *r, cuzk_er
     bool is_first = r->number == 0;
     uint32_t n_pairs = r->n_points - r->n_slots;
     cuzk_time_kind kind = is_first ? CUZK_TIME_GATHERED : CUZK_TIME_ADDITIONS;
-    cuzk_add_args add = {.bases = cuzk_device_address(c->params.bases),
+    cuzk_add_args add = {.bases = cuzk_device_address(c->origin),
                          .list = cuzk_sum_place(c, l->list),
                          .in_x = cuzk_sum_place(c, l->x[(r->number + 1) % 2]),
                          .in_y = cuzk_sum_place(c, l->y[(r->number + 1) % 2]),
                          .out_x = cuzk_sum_place(c, r->out_x),
                          .out_y = cuzk_sum_place(c, r->out_y),
-                         .n_pairs = n_pairs};
+                         .n_pairs = n_pairs,
+                         .at = {c->at[0], c->at[1]}};
     cuzk_single_args single = {.bases = add.bases,
                                .list = add.list + 2 * (size_t)n_pairs,
                                .x = add.in_x,
                                .y = add.in_y,
                                .out_x = (char *)add.out_x + c->group->coord_bytes * n_pairs,
                                .out_y = (char *)add.out_y + c->group->coord_bytes * n_pairs,
-                               .n = r->n_slots - n_pairs};
+                               .n = r->n_slots - n_pairs,
+                               .at = {c->at[0], c->at[1]}};
     cuzk_point_add_plan(&add, c->group, c->workspace + l->adder);
     CUZK_TRY(cuzk_point_add_launch(&s->adder, id, is_first ? CUZK_ADD_GATHER : CUZK_ADD_LISTED,
                                    kind, &add, c->stream, err));
@@ -150,8 +152,11 @@ static cuzk_status spread(const cuzk_summing *c, cuzk_error *err)
                              .begin = cuzk_sum_place(c, l->final_begin),
                              .out_x = cuzk_sum_place(c, l->dense_x[0]),
                              .out_y = cuzk_sum_place(c, l->dense_y[0]),
-                             .n_buckets = c->plan.n_windows << c->plan.lg_buckets,
-                             .group_buckets = l->n_buckets};
+                             .n_buckets = cuzk_sum_parts(&c->plan) << c->plan.lg_part,
+                             .group_buckets = l->n_buckets,
+                             .lg_part = c->plan.lg_part,
+                             .lg_buckets = c->plan.lg_buckets,
+                             .n_narrow = c->plan.n_narrow};
     memcpy(args.points_before, c->points_before, sizeof(args.points_before));
     memcpy(args.pairs, c->pairs, sizeof(args.pairs));
     return copy_launch(c, c->s->points_spread[c->group->id], args.n_buckets, &args, err);
@@ -182,11 +187,11 @@ static cuzk_status add_level(const cuzk_summing *c, uint32_t level, uint32_t n, 
 cuzk_status cuzk_sum_reduce(const cuzk_summing *c, cuzk_error *err)
 {
     const cuzk_sum_plan *p = &c->plan;
-    uint32_t n = p->n_windows << p->lg_buckets, level = 0;
+    uint32_t n = cuzk_sum_parts(p) << p->lg_part, level = 0;
     int at = 0;
     CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_REDUCTION, err));
     CUZK_TRY(spread(c, err));
-    for (; p->lg_buckets - level > CUZK_REDUCE_LG_LAST; level++) {
+    for (; p->lg_part - level > CUZK_REDUCE_LG_LAST; level++) {
         CUZK_TRY(add_level(c, level, n, at, err));
         n /= 2;
         at = 1 - at;
@@ -194,11 +199,11 @@ cuzk_status cuzk_sum_reduce(const cuzk_summing *c, cuzk_error *err)
     cuzk_bits_fold_args fold = {.x = cuzk_sum_place(c, c->l.dense_x[at]),
                                 .y = cuzk_sum_place(c, c->l.dense_y[at]),
                                 .sums = cuzk_sum_place(c, c->l.sums),
-                                .n_windows = p->n_windows,
+                                .n_windows = cuzk_sum_parts(p),
                                 .n_levels = level,
-                                .lg_left = p->lg_buckets - level,
+                                .lg_left = p->lg_part - level,
                                 .n_sums = cuzk_sum_count(p)};
-    uint32_t n_blocks = p->n_windows * fold.n_sums;
+    uint32_t n_blocks = fold.n_windows * fold.n_sums;
     CUZK_TRY(cuzk_sum_launch(c->s, c->s->points_bits[c->group->id],
                              (uint64_t)n_blocks * CUZK_FOLD_BLOCK, CUZK_FOLD_BLOCK, &fold,
                              c->stream, err));

@@ -49,7 +49,7 @@ static void add_round_places(cuzk_sum_layout *l, const cuzk_group *g, const cuzk
 /* What the reduction uses; no level is larger than all buckets. */
 static void add_reduction_places(cuzk_sum_layout *l, const cuzk_group *g, const cuzk_sum_plan *p)
 {
-    size_t n_buckets = (size_t)p->n_windows << p->lg_buckets;
+    size_t n_buckets = (size_t)cuzk_sum_parts(p) << p->lg_part;
     for (int i = 0; i < 2; i++) {
         l->dense_x[i] = cuzk_sum_take(&l->total, g->coord_bytes * n_buckets);
         l->dense_y[i] = cuzk_sum_take(&l->total, g->coord_bytes * n_buckets);
@@ -68,7 +68,10 @@ cuzk_sum_layout cuzk_sum_make_layout(const cuzk_group *g, const cuzk_sum_plan *p
     l.final_begin = cuzk_sum_take(&l.total, 4 * (n_buckets + 1) * p->n_groups);
     l.final_x = cuzk_sum_take(&l.total, point * n_final);
     l.final_y = cuzk_sum_take(&l.total, point * n_final);
-    l.sums = cuzk_sum_take(&l.total, 3 * point * p->n_windows * cuzk_sum_count(p));
+    l.sums = cuzk_sum_take(&l.total, 3 * point * cuzk_sum_parts(p) * cuzk_sum_count(p));
+    if (p->has_images) { /* they may begin anywhere in a coordinate (point_summer.c) */
+        l.images = cuzk_sum_take(&l.total, g->affine_bytes * p->n_scalars + point);
+    }
     size_t before = l.total;
     add_round_places(&l, g, p);
     size_t with_rounds = l.total;
@@ -140,10 +143,13 @@ static cuzk_status sort(const cuzk_summing *c, uint32_t n_windows, CUdeviceptr c
         cuzk_radix_args args = {.entries = cuzk_sum_place(c, c->l.entries[spare[at]]),
                                 .codes = cuzk_device_address(codes),
                                 .index = cuzk_device_address(c->params.index),
+                                .images =
+                                    cuzk_device_address(c->plan.has_images ? 0 : c->params.index),
                                 .sorted = cuzk_sum_place(c, c->l.entries[spare[1 - at]]),
                                 .counts = cuzk_sum_place(c, c->l.counts),
                                 .segments = cuzk_sum_place(c, c->l.segments),
                                 .n = c->plan.n,
+                                .n_bases = c->plan.n_scalars,
                                 .n_windows = n_windows,
                                 .tiles = tiles(c->plan.n, CUZK_RADIX_TILE),
                                 .shift = shift,

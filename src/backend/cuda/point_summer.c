@@ -2,6 +2,7 @@
 /* Sums of scalar multiples: windows and groups of them. */
 #include "backend/cuda/image.h"
 #include "backend/cuda/point_summer_impl.h"
+#include "field/limbs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@ static cuzk_status find_kernels(cuzk_point_summer *s, cuzk_error *err)
         const char *name;
     } kernels[] = {
         {&s->digits, s->sort_module, "bucket_digits"},
+        {&s->digits_halves, s->sort_module, "bucket_digits_halves"},
         {&s->radix_count, s->sort_module, "radix_count"},
         {&s->radix_count_codes, s->sort_module, "radix_count_codes"},
         {&s->radix_scatter, s->sort_module, "radix_scatter"},
@@ -49,6 +51,8 @@ static cuzk_status find_kernels(cuzk_point_summer *s, cuzk_error *err)
         {&s->points_single[CUZK_G2], s->reduce_module, "g2_points_single"},
         {&s->points_single_gather[CUZK_G1], s->reduce_module, "g1_points_single_gather"},
         {&s->points_single_gather[CUZK_G2], s->reduce_module, "g2_points_single_gather"},
+        {&s->points_images[CUZK_G1], s->image_module, "g1_points_images"},
+        {&s->points_images[CUZK_G2], s->image_module, "g2_points_images"},
     };
     for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
         CUZK_CUDA_TRY(s->api, err, cuModuleGetFunction,
@@ -69,6 +73,8 @@ static cuzk_status load_modules(cuzk_point_summer *s, cuzk_error *err)
         {&s->bucket_module, is_bn254 ? CUZK_IMAGE(bucket, bn254) : CUZK_IMAGE(bucket, bls12_381)},
         {&s->reduce_module,
          is_bn254 ? CUZK_IMAGE(bucket_reduce, bn254) : CUZK_IMAGE(bucket_reduce, bls12_381)},
+        {&s->image_module,
+         is_bn254 ? CUZK_IMAGE(endomorphism, bn254) : CUZK_IMAGE(endomorphism, bls12_381)},
     };
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
         CUZK_CUDA_TRY(s->api, err, cuModuleLoadData, (modules[i].module, modules[i].image));
@@ -98,7 +104,8 @@ cuzk_status cuzk_point_summer_open(cuzk_point_summer *out, const cuzk_cuda_api *
 
 void cuzk_point_summer_close(cuzk_point_summer *s)
 {
-    const CUmodule modules[] = {s->reduce_module, s->bucket_module, s->sort_module};
+    const CUmodule modules[] = {s->image_module, s->reduce_module, s->bucket_module,
+                                s->sort_module};
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
         if (modules[i] != NULL) {
             (void)CUZK_CU(s->api, cuModuleUnload)(modules[i]);
@@ -146,61 +153,130 @@ void cuzk_sum_mail_close(cuzk_sum_mail *mail)
     *mail = (cuzk_sum_mail){0};
 }
 
-/* ---- scalars ---- */
+/* ---- windows ---- */
 
-/* Windows of `bits` bits: the smaller of k and -k, and C of bucket.h, stay below 2^(bits·count):
- * the order is at most 0.91·2^n for n bits, and C little above half of that range. */
-static uint32_t window_count(const cuzk_curve *curve, uint32_t bits)
+/* C of bucket.h */
+static void set_offset(uint64_t offset[4], const cuzk_sum_plan *w)
 {
-    uint32_t order_bits = 256 - (uint32_t)__builtin_clzll(curve->r[3]);
-    return (order_bits + bits - 1) / bits;
+    memset(offset, 0, 4 * sizeof(*offset));
+    for (uint32_t i = 0; i < w->n_windows; i++) {
+        uint32_t bit = cuzk_sum_first_bit(w, i + 1) - 1;
+        offset[bit / 64] |= UINT64_C(1) << bit % 64;
+    }
 }
 
-/* The window with the fewest multiplications: 6 an entry and a little for singles, and for each
- * bucket a mixed and a full addition. */
-static uint32_t best_bits(const cuzk_curve *curve, uint64_t n)
+static uint32_t bits_of(const uint64_t a[4])
 {
-    uint32_t best = 4;
-    double least = 0;
-    for (uint32_t bits = 4; bits <= 22; bits++) {
-        double n_windows = (double)window_count(curve, bits);
-        double cost = n_windows * (7.0 * (double)n + 14.0 * (double)(1u << (bits - 1)));
-        if (bits == 4 || cost < least) {
-            best = bits;
-            least = cost;
+    uint32_t words = 4;
+    while (words > 1 && a[words - 1] == 0) {
+        words--;
+    }
+    return 64 * words - (uint32_t)__builtin_clzll(a[words - 1]);
+}
+
+/* Whether numbers up to `largest`, and C on top of them, stay within the windows. */
+static bool has_room(const cuzk_sum_plan *w, const uint64_t largest[4])
+{
+    uint64_t sum[4], carry = 0;
+    set_offset(sum, w);
+    for (int i = 0; i < 4; i++) {
+        sum[i] = cuzk_adc(sum[i], largest[i], &carry);
+    }
+    return carry == 0 && bits_of(sum) <= cuzk_sum_first_bit(w, w->n_windows);
+}
+
+/* So many windows, their widths as equal as can be. */
+static void cut_windows(cuzk_sum_plan *w, const uint64_t largest[4], uint32_t n_windows)
+{
+    uint32_t bits = bits_of(largest);
+    w->n_windows = n_windows;
+    do {
+        bits++; /* for the sign; one more with very narrow windows */
+        w->n_narrow = n_windows - bits % n_windows;
+        w->lg_part = bits / n_windows - 1;
+        w->lg_buckets = w->lg_part + (w->n_narrow < n_windows ? 1 : 0);
+    } while (!has_room(w, largest));
+}
+
+/* In multiplications: 6 an entry and a little for singles, and for each bucket two additions; an
+ * image, and the halving of a scalar, as long as they take. */
+static double cost_of(const cuzk_sum_plan *w)
+{
+    double of_halves = w->has_images ? 3 : w->is_halved ? 1 : 0;
+    return 7.0 * (double)w->n_windows * (double)w->n + of_halves * (double)w->n_scalars +
+           14.0 * (double)((uint64_t)cuzk_sum_parts(w) << w->lg_part);
+}
+
+/* Windows of n scalars, whole or halved: as few as window_bits allow, or those that cost least. */
+static cuzk_sum_plan windows_for(const cuzk_curve *curve, const cuzk_point_sum_params *p,
+                                 uint32_t n, bool halved)
+{
+    enum { LEAST = 4, MOST = 22 };
+    cuzk_sum_plan w = {.n_scalars = n,
+                       .n = halved ? 2 * n : n,
+                       .is_halved = halved,
+                       .has_images = halved && p->images == 0};
+    uint64_t largest[4];
+    cuzk_sum_largest(largest, curve, halved);
+    uint32_t bits = bits_of(largest) + 1;
+    if (p->window_bits != 0) {
+        cut_windows(&w, largest, (bits + p->window_bits - 1) / p->window_bits);
+        return w;
+    }
+    cuzk_sum_plan best = w;
+    for (uint32_t n_windows = (bits + MOST - 1) / MOST; n_windows <= bits / LEAST; n_windows++) {
+        cut_windows(&w, largest, n_windows);
+        if (best.n_windows == 0 || cost_of(&w) < cost_of(&best)) {
+            best = w;
         }
     }
     return best;
 }
+
+static bool halves_pay(const cuzk_curve *curve, const cuzk_point_sum_params *p, uint32_t n)
+{
+    if (p->halves != CUZK_HALVES_BEST) {
+        return p->halves == CUZK_HALVES_ALWAYS;
+    }
+    cuzk_sum_plan whole = windows_for(curve, p, n, false), halved = windows_for(curve, p, n, true);
+    return cost_of(&halved) < cost_of(&whole);
+}
+
+/* ---- groups of windows ---- */
 
 static uint32_t clamp(uint64_t x, uint32_t least, uint32_t most)
 {
     return x < least ? least : x > most ? most : (uint32_t)x;
 }
 
-/* For n scalars, with at most so many entries and codes at a time, or one window's. */
-static cuzk_sum_plan plan_for(const cuzk_curve *curve, uint32_t bits, uint32_t n,
-                              uint64_t entries_max, uint64_t codes_max)
+/* At most so many entries and codes at a time, or one window's. */
+static void group_windows(cuzk_sum_plan *w, uint64_t entries_max, uint64_t codes_max)
 {
-    bits = bits != 0 ? bits : best_bits(curve, n);
-    cuzk_sum_plan w = {.n = n, .lg_buckets = bits - 1, .n_windows = window_count(curve, bits)};
-    n += n == 0;
-    w.together = clamp(entries_max / n, 1, w.n_windows);
-    w.n_groups = (w.n_windows + w.together - 1) / w.together;
-    w.coded = clamp(codes_max / n / w.together, 1, w.n_groups) * w.together;
-    return w;
+    uint32_t n = w->n + (w->n == 0);
+    w->together = clamp(entries_max / n, 1, w->n_windows);
+    w->n_groups = (w->n_windows + w->together - 1) / w->together;
+    w->coded = clamp(codes_max / n / w->together, 1, w->n_groups) * w->together;
 }
 
-/* Of the n that the workspace is sized for; fewer scalars may have more windows together, but no
- * more entries and codes. */
+/* Of the n that the workspace is sized for; fewer scalars may have other windows, and more of them
+ * together, where that takes no more memory. */
 static cuzk_sum_plan plan_windows(const cuzk_curve *curve, const cuzk_point_sum_params *p)
 {
+    const cuzk_group *g = &curve->g[p->group];
     uint32_t n = p->n_max != 0 ? p->n_max : p->n;
-    uint64_t entries =
-        p->windows_together != 0 ? (uint64_t)n * p->windows_together : ENTRIES_TOGETHER;
-    cuzk_sum_plan w = plan_for(curve, p->window_bits, n, entries, CODES_TOGETHER);
-    if (n != p->n) {
-        w = plan_for(curve, p->window_bits, p->n, (uint64_t)n * w.together, (uint64_t)n * w.coded);
+    cuzk_sum_plan most = windows_for(curve, p, n, halves_pay(curve, p, n));
+    group_windows(
+        &most, p->windows_together != 0 ? (uint64_t)most.n * p->windows_together : ENTRIES_TOGETHER,
+        CODES_TOGETHER);
+    if (n == p->n) {
+        return most;
+    }
+    cuzk_sum_plan w = windows_for(curve, p, p->n, most.is_halved);
+    group_windows(&w, (uint64_t)most.n * most.together, (uint64_t)most.n * most.coded);
+    if (cuzk_sum_make_layout(g, &w).total > cuzk_sum_make_layout(g, &most).total) {
+        w = most; /* no array of it grows with n */
+        w.n_scalars = p->n;
+        w.n = most.is_halved ? 2 * p->n : p->n;
     }
     return w;
 }
@@ -213,37 +289,45 @@ size_t cuzk_point_sum_bytes(const cuzk_point_summer *s, const cuzk_point_sum_par
     return cuzk_sum_make_layout(&s->curve->g[params->group], &plan).total;
 }
 
-/* C of bucket.h */
-static void set_offset(uint64_t offset[5], const cuzk_sum_plan *w)
+/* sum <- sum + point number i. */
+static void add_to(cuzk_jac *sum, const cuzk_group *g, const char *points, size_t i)
 {
-    memset(offset, 0, 5 * sizeof(*offset));
-    for (uint32_t i = 0; i < w->n_windows; i++) {
-        uint32_t bit = (w->lg_buckets + 1) * (i + 1) - 1;
-        offset[bit / 64] |= UINT64_C(1) << bit % 64;
-    }
+    size_t one = 3 * g->coord_bytes;
+    cuzk_jac p = {{0}};
+    memcpy(&p, points + one * i, one);
+    g->add(sum, sum, &p);
 }
 
-/* Σ 2^(bits·i)·(window i), each window Σ of all and Σ 2^k·(sum of bit k) of sums. */
+/* Σ 2^(first bit of i)·(window i). A part is Σ of all of it and Σ 2^k·(sum of bit k); of a wide
+ * window the upper part's numbers have the bit lg_part, too. */
 static void join_windows(cuzk_jac *out, const cuzk_group *g, const char *sums,
                          const cuzk_sum_plan *w)
 {
-    size_t one = 3 * g->coord_bytes, n_sums = cuzk_sum_count(w);
+    size_t n_sums = cuzk_sum_count(w), at = n_sums * cuzk_sum_parts(w);
     g->set_infinity(out);
     for (uint32_t i = w->n_windows; i-- > 0;) {
+        bool is_wide = i >= w->n_narrow;
+        size_t upper = at - n_sums;
+        at -= is_wide ? 2 * n_sums : n_sums;
         g->dbl(out, out); /* the highest bit of a digit is its sign */
+        if (is_wide) {
+            g->dbl(out, out);
+            add_to(out, g, sums, upper);
+        }
         for (size_t k = n_sums; k-- > 0;) {
-            cuzk_jac p = {{0}};
             if (k > 0) {
                 g->dbl(out, out);
             }
-            memcpy(&p, sums + one * (i * n_sums + k), one);
-            g->add(out, out, &p);
+            add_to(out, g, sums, at + k);
+            if (is_wide) {
+                add_to(out, g, sums, upper + k);
+            }
         }
     }
 }
 
 static cuzk_status check_params(const cuzk_point_sum_params *p, const cuzk_sum_plan *w,
-                                cuzk_error *err)
+                                size_t coord_bytes, cuzk_error *err)
 {
     CUZK_FAIL_IF(p->window_bits != 0 && (p->window_bits < 4 || p->window_bits > 24), err,
                  CUZK_E_ARGUMENT, "adding up points on a device: windows of %u bits, not 4 to 24",
@@ -253,9 +337,13 @@ static cuzk_status check_params(const cuzk_point_sum_params *p, const cuzk_sum_p
                  p->n_max);
     CUZK_FAIL_IF(p->n >= 1u << 28, err, CUZK_E_ARGUMENT,
                  "adding up points on a device: %u scalars, at most 2^28 - 1", p->n);
-    CUZK_FAIL_IF((uint64_t)p->n * w->together >= 1u << 31, err, CUZK_E_ARGUMENT,
+    CUZK_FAIL_IF((uint64_t)w->n * w->together >= 1u << 31, err, CUZK_E_ARGUMENT,
                  "adding up points on a device: %u windows of %u scalars together, at most 2^31",
-                 w->together, p->n);
+                 w->together, w->n);
+    CUdeviceptr away = p->images < p->bases ? p->bases - p->images : p->images - p->bases;
+    CUZK_FAIL_IF(p->images != 0 && away % coord_bytes != 0, err, CUZK_E_ARGUMENT,
+                 "adding up points on a device: the images are not a whole number of coordinates "
+                 "away from the bases");
     return CUZK_OK;
 }
 
@@ -274,15 +362,32 @@ static cuzk_status sort_group(cuzk_summing *c, uint32_t group, cuzk_error *err)
                                    .n = params->n,
                                    .first = first,
                                    .n_windows = clamp(w->coded, 0, w->n_windows - first),
-                                   .bits = w->lg_buckets + 1};
+                                   .first_bit = cuzk_sum_first_bit(w, first),
+                                   .bits = w->lg_part + 1,
+                                   .n_narrow = w->n_narrow,
+                                   .halving = *cuzk_sum_halving(c->s->curve)};
         memcpy(digits.order, c->s->curve->r, sizeof(digits.order));
         set_offset(digits.offset, w);
         CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_SORT, err));
-        CUZK_TRY(cuzk_sum_launch(c->s, c->s->digits, params->n, CUZK_BUCKET_BLOCK, &digits,
-                                 c->stream, err));
+        CUZK_TRY(cuzk_sum_launch(c->s, w->is_halved ? c->s->digits_halves : c->s->digits, params->n,
+                                 CUZK_BUCKET_BLOCK, &digits, c->stream, err));
     }
     return cuzk_sum_sort_group(c, group, clamp(w->together, 0, w->n_windows - first),
-                               codes + 4 * (size_t)params->n * of_codes, err);
+                               codes + 4 * (size_t)w->n * of_codes, err);
+}
+
+/* Bases and images are counted from the one that lies before the other, in coordinates: images in
+ * the workspace begin where that is possible. */
+static void find_images(cuzk_summing *c, CUdeviceptr *images)
+{
+    size_t one = c->group->coord_bytes;
+    CUdeviceptr bases = c->params.bases, in_workspace = c->workspace + c->l.images;
+    *images = !c->plan.is_halved    ? bases
+              : !c->plan.has_images ? c->params.images
+                                    : in_workspace + (bases % one + one - in_workspace % one) % one;
+    c->origin = bases < *images ? bases : *images;
+    c->at[0] = (bases - c->origin) / one;
+    c->at[1] = (*images - c->origin) / one;
 }
 
 cuzk_status cuzk_summing_begin(cuzk_summing *out, const cuzk_point_summer *s,
@@ -297,11 +402,18 @@ cuzk_status cuzk_summing_begin(cuzk_summing *out, const cuzk_point_summer *s,
                           .mail = mail,
                           .plan = plan_windows(s->curve, params),
                           .sorted = {-1, -1}};
-    CUZK_TRY(check_params(params, &out->plan, err));
+    CUZK_TRY(check_params(params, &out->plan, out->group->coord_bytes, err));
     if (params->n == 0) {
         return CUZK_OK;
     }
+    CUdeviceptr images = 0;
     out->l = cuzk_sum_make_layout(out->group, &out->plan);
+    find_images(out, &images);
+    if (out->plan.has_images) {
+        CUZK_TRY(cuzk_sum_mark(out, CUZK_TIME_GATHERED, err));
+        CUZK_TRY(cuzk_point_images(s, params->group, params->bases, params->index, params->n,
+                                   images, stream, err));
+    }
     return sort_group(out, 0, err);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Sums of scalar multiples, and sums of bases selected by bits, on a device.
  *
- * Bases are packed affine points in device memory (curve.h), 16-byte aligned; equal, opposite and
- * infinite ones are allowed and the results are exact. Method: bucket.h, point_add.h,
+ * Bases are packed affine points in device memory (curve.h), 16-byte aligned, in the subgroup of
+ * order r as for the CPU's sums (msm.h); equal, opposite and infinite ones are allowed and the
+ * results are exact. Method: bucket.h, point_add.h,
  * bucket_reduce.h; the windows are put together on the host. One call at a time for each
  * cuzk_point_summer; point_summing.h has them in steps. */
 #ifndef CUZK_BACKEND_CUDA_POINT_SUMMER_H
@@ -18,12 +19,12 @@ typedef struct {
     const cuzk_curve *curve;
     cuzk_point_adder adder;
     cuzk_sum_mail *mail; /* of the calls here */
-    CUmodule sort_module, bucket_module, reduce_module;
-    CUfunction digits, radix_count, radix_count_codes, radix_scatter, radix_scatter_codes,
-        radix_segments, scan_sums, scan_top, scan_apply, bounds, totals, counts, pairs,
-        select_totals, select_counts, bit_list, field_list;
+    CUmodule sort_module, bucket_module, reduce_module, image_module;
+    CUfunction digits, digits_halves, radix_count, radix_count_codes, radix_scatter,
+        radix_scatter_codes, radix_segments, scan_sums, scan_top, scan_apply, bounds, totals,
+        counts, pairs, select_totals, select_counts, bit_list, field_list;
     CUfunction points_spread[2], points_odd[2], points_fold[2], points_bits[2],
-        points_single_gather[2], points_single[2]; /* by group id */
+        points_single_gather[2], points_single[2], points_images[2]; /* by group id */
 } cuzk_point_summer;
 
 /** Load the kernels of a curve into the current context. Errors: E_DEVICE, E_MEMORY. */
@@ -33,21 +34,34 @@ cuzk_status cuzk_point_summer_open(cuzk_point_summer *out, const cuzk_cuda_api *
 /** Unload them; nothing may be running. */
 void cuzk_point_summer_close(cuzk_point_summer *s);
 
+/* Whether scalars are cut in two of half the length, of which one multiplies the base's image under
+ * the endomorphism (endomorphism.h): half as many windows, and buckets, over twice as many entries.
+ */
+typedef enum {
+    CUZK_HALVES_BEST = 0, /* where the cost model says that it pays */
+    CUZK_HALVES_NEVER = 1,
+    CUZK_HALVES_ALWAYS = 2
+} cuzk_halves;
+
 typedef struct {
     cuzk_group_id group;
-    CUdeviceptr bases;
+    CUdeviceptr bases;    /* in the subgroup of order r, else the sum is some other point */
+    CUdeviceptr images;   /* of the bases (cuzk_point_images); 0: made in the workspace if needed */
     CUdeviceptr scalars;  /* 32 bytes each, plain, below r */
     CUdeviceptr which;    /* n × uint32_t: the numbers of the scalars; 0 for 0 … n-1 */
-    CUdeviceptr index;    /* n × uint32_t: the base of each scalar, below 2^31; 0 for 0 … n-1 */
+    CUdeviceptr index;    /* n × uint32_t: the base of each scalar, below 2^30 - 1; 0: 0 … n-1 */
     uint32_t n;           /* below 2^28 */
     uint32_t n_max;       /* that the workspace was sized for: no fewer than n; 0: n */
-    unsigned window_bits; /* 0: from the cost model; else 4 … 24 */
+    unsigned window_bits; /* the most of a window, 4 … 24; 0: from the cost model */
     unsigned windows_together; /* 0: as many as the cost model says; sorted and added up at once */
+    cuzk_halves halves;
 } cuzk_point_sum_params;
 
-/** Bytes of workspace of cuzk_point_sum for these n (or n_max), group, window_bits and
- *  windows_together; enough for fewer scalars too, with n_max. Pure.
- *  About 130 bytes an entry in G1 on bls12_381, n entries a window, 2^25 at a time or one window.
+/** Bytes of workspace of cuzk_point_sum for these n (or n_max), group, window_bits,
+ *  windows_together, halves and, whether there are, images; enough for fewer scalars too, with
+ *  n_max. Pure.
+ *  About 130 bytes an entry in G1 on bls12_381, n entries a window (2n of halves), 2^26 at a time
+ * or one window; and the images.
  */
 size_t cuzk_point_sum_bytes(const cuzk_point_summer *s, const cuzk_point_sum_params *params);
 
@@ -59,6 +73,12 @@ size_t cuzk_point_sum_bytes(const cuzk_point_summer *s, const cuzk_point_sum_par
 cuzk_status cuzk_point_sum(const cuzk_point_summer *s, cuzk_jac *sum,
                            const cuzk_point_sum_params *params, CUdeviceptr workspace,
                            CUstream stream, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** out = the images of n bases, packed: of those that index names, or of the first n (0). Does not
+ *  wait. Errors: E_DEVICE. */
+cuzk_status cuzk_point_images(const cuzk_point_summer *s, cuzk_group_id group, CUdeviceptr bases,
+                              CUdeviceptr index, uint32_t n, CUdeviceptr out, CUstream stream,
+                              cuzk_error *err) CUZK_WARN_UNUSED;
 
 /* Which variables of a witness take part in a sum, and with which base: those from `first` on, base
  * number variable - first; with a support only the variables in it; with support_rank a variable's

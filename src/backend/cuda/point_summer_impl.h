@@ -8,16 +8,29 @@
 #include "backend/cuda/point_summing.h"
 
 enum {
-    CUZK_SUM_BITS_MAX = 24,                        /* of a window */
-    CUZK_SUM_POINTS_MAX = 255 + CUZK_SUM_BITS_MAX, /* that come back: one a bit of all windows */
+    CUZK_SUM_BITS_MAX = 24,    /* of a window */
+    CUZK_SUM_POINTS_MAX = 512, /* that come back: one a bit of all parts of windows */
     CUZK_SUM_POINT_BYTES_MAX = 3 * 8 * 12,
     CUZK_SUM_MAIL_POINTS = 512 /* in the mail: behind the sizes of two groups' rounds */
 };
 
-/* Sums that come out of a window: of all buckets, and one for each bit of a bucket's number. */
+/* Sums that come out of a part of a window: of all buckets, and one for each bit of a bucket's
+ * number. */
 static inline uint32_t cuzk_sum_count(const cuzk_sum_plan *plan)
 {
-    return plan->lg_buckets + 1;
+    return plan->lg_part + 1;
+}
+
+/* Parts of all windows. */
+static inline uint32_t cuzk_sum_parts(const cuzk_sum_plan *plan)
+{
+    return 2 * plan->n_windows - plan->n_narrow;
+}
+
+/* The lowest bit of window i; of the window behind the last: the bits of all. */
+static inline uint32_t cuzk_sum_first_bit(const cuzk_sum_plan *plan, uint32_t i)
+{
+    return i * (plan->lg_part + 1) + (i > plan->n_narrow ? i - plan->n_narrow : 0);
 }
 
 static inline void *cuzk_device_address(CUdeviceptr p)
@@ -62,6 +75,14 @@ cuzk_status cuzk_sum_scan(const cuzk_point_summer *s, void *a, void *sums, size_
 cuzk_status cuzk_sum_send(const cuzk_point_summer *s, void *to, CUdeviceptr from, size_t n_bytes,
                           CUstream stream, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/* ---- point_halves.c ---- */
+
+/* How scalars of a curve are cut in two. */
+const cuzk_halving *cuzk_sum_halving(const cuzk_curve *curve);
+
+/* The largest number that is cut into digits: the smaller of k and -k, or a half of that. */
+void cuzk_sum_largest(uint64_t o[4], const cuzk_curve *curve, bool halves);
+
 /* ---- point_sort.c ---- */
 
 /** A group's windows from their codes to sorted entries and the sizes of its rounds, which are on
@@ -75,7 +96,7 @@ cuzk_status cuzk_sum_sort_group(cuzk_summing *c, uint32_t group, uint32_t n_wind
  *  Waits for the sizes of its rounds. */
 cuzk_status cuzk_sum_add_group(cuzk_summing *c, uint32_t group, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Final points to plan.n_windows × cuzk_sum_count Jacobian points, as points_bits says, on their
+/** Final points to cuzk_sum_parts × cuzk_sum_count Jacobian points, as points_bits says, on their
  *  way to the mail. */
 cuzk_status cuzk_sum_reduce(const cuzk_summing *c, cuzk_error *err) CUZK_WARN_UNUSED;
 

@@ -29,6 +29,7 @@ void cuzk_sum_mail_close(cuzk_sum_mail *mail);
 
 /* Places of a sum by buckets in its workspace. */
 typedef struct {
+    size_t images;       /* of bases */
     size_t codes;        /* digits of several windows */
     size_t entries[3];   /* before and after a pass of the sort; sorted ones of the group before */
     size_t counts;       /* of the sort's tiles */
@@ -44,16 +45,21 @@ typedef struct {
     size_t adder;                  /* workspace of the additions */
     size_t dense_x[2], dense_y[2]; /* sections of the reduction, before and after a level … */
     size_t dense_adder;            /* … in the place of what the rounds used */
-    size_t sums;                   /* Jacobian points: cuzk_sum_count(plan) a window */
+    size_t sums;                   /* Jacobian points: cuzk_sum_count(plan) a part of a window */
     size_t total;
     uint32_t n_buckets; /* of a group */
 } cuzk_sum_layout;
 
 /* What determines a layout. */
 typedef struct {
-    uint32_t n;                  /* scalars */
-    uint32_t lg_buckets;         /* of a window */
-    uint32_t n_windows;          /* of the sum */
+    uint32_t n_scalars;
+    uint32_t n;          /* entries of a window: one a scalar, two where it is halved */
+    bool is_halved;      /* scalars are cut in two */
+    bool has_images;     /* their bases' images are made in the workspace */
+    uint32_t n_windows;  /* of the sum */
+    uint32_t n_narrow;   /* the windows before this one are a bit narrower than the others */
+    uint32_t lg_part;    /* a narrow window has 2^lg_part buckets, a wide one two such parts */
+    uint32_t lg_buckets; /* of the widest windows: room that every window has */
     uint32_t together, n_groups; /* windows of a group; groups */
     uint32_t coded;              /* windows whose digits are made at once: whole groups */
 } cuzk_sum_plan;
@@ -72,6 +78,8 @@ typedef struct {
     uint32_t n_final; /* points after last rounds so far */
     uint32_t points_before[CUZK_BUCKET_GROUPS_MAX]; /* of each group */
     uint32_t pairs[CUZK_BUCKET_GROUPS_MAX];         /* of each group's last round */
+    CUdeviceptr origin;                             /* what bases and images are counted from … */
+    uint64_t at[2];                                 /* … in coordinates (point_add.h) */
 } cuzk_summing;
 
 /** Launch the sort of the first group. Does not wait.

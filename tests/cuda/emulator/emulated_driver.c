@@ -21,7 +21,8 @@
 
 #define MODULES(X)                                                                                 \
     X(point_add)                                                                                   \
-    X(field_check) X(transform) X(bucket) X(bucket_sort) X(bucket_reduce) X(rows) X(fixed_base)
+    X(field_check)                                                                                 \
+    X(transform) X(bucket) X(bucket_sort) X(bucket_reduce) X(endomorphism) X(rows) X(fixed_base)
 
 #define DECLARE(stem) extern const simt_kernel simt_##stem##_bn254[], simt_##stem##_bls12_381[];
 #pragma GCC visibility push(hidden)

@@ -5,6 +5,7 @@
 #include "backend/cuda/bucket.cu"
 #include "backend/cuda/bucket_reduce.cu"
 #include "backend/cuda/bucket_sort.cu"
+#include "backend/cuda/endomorphism.cu"
 #include "backend/cuda/field_check.cu"
 #include "backend/cuda/fixed_base.cu"
 #include "backend/cuda/point_add.cu"
@@ -48,12 +49,17 @@ extern const simt_kernel CURVE_TABLE(bucket)[] = {
     SIMT_KERNEL(bucket_pairs),  SIMT_KERNEL(select_totals), SIMT_KERNEL(select_counts),
     SIMT_KERNEL(bit_list),      SIMT_KERNEL(field_list),    {}};
 
-extern const simt_kernel CURVE_TABLE(bucket_sort)[] = {
-    SIMT_KERNEL(bucket_digits),       SIMT_KERNEL(radix_count),
-    SIMT_KERNEL(radix_count_codes),   SIMT_KERNEL(radix_segments),
-    SIMT_KERNEL(radix_scatter_codes), SIMT_KERNEL(radix_scatter),
-    SIMT_KERNEL(scan_sums),           SIMT_KERNEL(scan_top),
-    SIMT_KERNEL(scan_apply),          {}};
+extern const simt_kernel CURVE_TABLE(bucket_sort)[] = {SIMT_KERNEL(bucket_digits),
+                                                       SIMT_KERNEL(bucket_digits_halves),
+                                                       SIMT_KERNEL(radix_count),
+                                                       SIMT_KERNEL(radix_count_codes),
+                                                       SIMT_KERNEL(radix_segments),
+                                                       SIMT_KERNEL(radix_scatter_codes),
+                                                       SIMT_KERNEL(radix_scatter),
+                                                       SIMT_KERNEL(scan_sums),
+                                                       SIMT_KERNEL(scan_top),
+                                                       SIMT_KERNEL(scan_apply),
+                                                       {}};
 
 extern const simt_kernel CURVE_TABLE(rows)[] = {
     SIMT_KERNEL(rows_times_witness), SIMT_KERNEL(long_rows_times_witness), {}};
@@ -67,6 +73,9 @@ extern const simt_kernel CURVE_TABLE(fixed_base)[] = {
         SIMT_KERNEL(g##_points_single_gather)
 extern const simt_kernel CURVE_TABLE(bucket_reduce)[] = {
     REDUCE_KERNELS(g1), REDUCE_KERNELS(g2), {}};
+
+extern const simt_kernel CURVE_TABLE(endomorphism)[] = {
+    SIMT_KERNEL(g1_points_images), SIMT_KERNEL(g2_points_images), {}};
 
 #if CUZK_CURVE_IS_BLS12_381
 extern const simt_kernel CURVE_TABLE(point_decode)[] = {
