@@ -69,6 +69,7 @@ cuzk_device_plan cuzk_api_device_plan(const cuzk_key_numbers *k, uint64_t free_b
                               .is_streamed = bytes[CUZK_ARENA_KEY] == 0,
                               .units = plan.n_slots,
                               .scalars = plan.piece,
+                              .is_halved = plan.is_halved,
                               .key_bytes = cuzk_card_key_bytes(&need),
                               .total_bytes = plan.arena.total,
                               .resident_bytes = bytes[CUZK_ARENA_KEY],

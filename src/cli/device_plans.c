@@ -32,7 +32,8 @@ static void print_plan(const char *circuit, const cuzk_device_plan *p)
     printf("  %-22s %8.1f  %-8s  %8.1f", circuit, in_gib(p->key_bytes), way(p),
            in_gib(p->total_bytes));
     if (p->fits) {
-        printf("  %u at once, sums of %llu", p->units, (unsigned long long)p->scalars);
+        printf("  %u at once, sums of %llu%s", p->units, (unsigned long long)p->scalars,
+               p->is_halved ? " in halves" : "");
     } else {
         printf("  is the least");
     }
@@ -54,6 +55,7 @@ static void json_plan(cuzk_cli_json *json, const char *circuit, const cuzk_devic
     cuzk_cli_json_number(json, "workspace_bytes", p->workspace_bytes);
     cuzk_cli_json_number(json, "units", p->units);
     cuzk_cli_json_number(json, "scalars", p->scalars);
+    cuzk_cli_json_bool(json, "halves", p->is_halved);
     cuzk_cli_json_close(json, '}');
 }
 

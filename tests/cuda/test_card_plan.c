@@ -94,8 +94,8 @@ static intervals lasting(const cuzk_card_places *at, const cuzk_card_plan *plan,
     size_t words = ((size_t)need->n_vars + 63) / 64;
     add(&all, 0, need->circuit_bytes);
     for (unsigned q = 0; q < need->n_queries && plan->mode == CUZK_CARD_RESIDENT; q++) {
-        add(&all, at->queries[q],
-            need->queries[q].n * need->curve->g[need->queries[q].group].affine_bytes);
+        size_t n_bytes = need->queries[q].n * need->curve->g[need->queries[q].group].affine_bytes;
+        add(&all, at->queries[q], q == 0 && plan->is_halved ? 2 * n_bytes : n_bytes);
     }
     for (int i = 0; i < 2 && plan->mode == CUZK_CARD_STREAMED; i++) {
         add(&all, at->stage[i], plan->stage_bytes);
@@ -176,7 +176,8 @@ static void check_sizes(const cuzk_card_need *need)
         assert_memory_equal(&same.arena, &plan.arena, sizeof plan.arena);
         assert_true(same.mode == plan.mode && same.piece == plan.piece &&
                     same.entries == plan.entries && same.n_slots == plan.n_slots &&
-                    same.lg_factors == plan.lg_factors && same.is_apart == plan.is_apart);
+                    same.lg_factors == plan.lg_factors && same.is_apart == plan.is_apart &&
+                    same.is_halved == plan.is_halved);
         cuzk_card_plan less = decide(need, plan.arena.total - 1);
         assert_true(less.mode == CUZK_CARD_REFUSED || less.arena.total < plan.arena.total);
     }
@@ -205,6 +206,8 @@ static void test_promises(void **state)
     cuzk_card_need porep = filecoin("porep-32g"), winning = filecoin("winning-32g");
     assert_int_equal(decide(&porep, free_of(141)).mode, CUZK_CARD_RESIDENT);
     assert_int_equal(decide(&porep, free_of(80)).mode, CUZK_CARD_RESIDENT);
+    assert_true(decide(&porep, free_of(141)).is_halved);
+    assert_int_equal(decide(&porep, free_of(141)).n_slots, CUZK_CARD_SLOTS);
     assert_int_equal(decide(&porep, free_of(16)).mode, CUZK_CARD_STREAMED);
     assert_int_equal(decide(&porep, free_of(40)).n_slots, 2); /* one pass serves both */
     assert_int_equal(decide(&porep, free_of(8)).mode, CUZK_CARD_REFUSED);

@@ -6,6 +6,7 @@
 
 #include "field/bls12_381_consts.h"
 #include "field/bn254_consts.h"
+#include "field/halves_consts.h"
 
 static void expect(const char *what, const big *expected, const uint64_t *found, size_t n)
 {
@@ -216,12 +217,62 @@ static void test_bn254_lattice(void **state)
 #undef BIG
 }
 
+/* What scalars are cut in two by: vectors of the lattice, the quotients' factors, and how large the
+ * parts of a scalar can be. */
+static void check_halves(const big *r, const big *lambda, const big v[4], const big n[2],
+                         const big *most)
+{
+    big product = big_mul(&v[1], lambda), difference = big_sub_mod(&v[0], &product, r);
+    assert_true(big_is_zero(&difference)); /* A1 - B1·λ */
+    product = big_mul(&v[3], lambda);
+    big sum = big_add_mod(&v[2], &product, r);
+    assert_true(big_is_zero(&sum)); /* A2 + B2·λ */
+    big det = big_mul(&v[0], &v[3]), other = big_mul(&v[2], &v[1]);
+    det = big_add(&det, &other);
+    assert_int_equal(big_compare(&det, r), 0);
+    for (int i = 0; i < 2; i++) { /* N1 of B2, N2 of B1: |2^257·B - 2·N·r| <= r */
+        big two257 = big_power_of_two(257), exact = big_mul(&two257, &v[3 - 2 * i]);
+        big rounded = big_mul(&n[i], r);
+        rounded = big_add(&rounded, &rounded);
+        big off = big_compare(&exact, &rounded) >= 0 ? big_sub(&exact, &rounded)
+                                                     : big_sub(&rounded, &exact);
+        assert_true(big_compare(&off, r) <= 0);
+    }
+    /* each quotient is off by 1/2 + (r/2)/2^257 at most: times 2^258 that is 2^257 + r */
+    big a = big_add(&v[0], &v[2]), b = big_add(&v[1], &v[3]), off = big_power_of_two(257);
+    off = big_add(&off, r);
+    big largest = big_mul(big_compare(&a, &b) > 0 ? &a : &b, &off), scale = big_power_of_two(258);
+    big rest, bound = big_div(&largest, &scale, &rest);
+    assert_int_equal(big_compare(&bound, most), 0);
+    assert_true(big_bits(&bound) <= 127); /* with a sign in two words */
+}
+
+static void test_halves(void **state)
+{
+    (void)state;
+#define BIG(macro) big_from_words((const uint64_t[])macro, sizeof((const uint64_t[])macro) / 8)
+#define CHECK(CURVE, family)                                                                       \
+    do {                                                                                           \
+        big p, r, lambda = BIG(CUZK_##CURVE##_LAMBDA), most = BIG(CUZK_##CURVE##_GLV_MOST);        \
+        const big v[] = {BIG(CUZK_##CURVE##_GLV_A1), BIG(CUZK_##CURVE##_GLV_B1),                   \
+                         BIG(CUZK_##CURVE##_GLV_A2), BIG(CUZK_##CURVE##_GLV_B2)};                  \
+        const big n[] = {BIG(CUZK_##CURVE##_GLV_N1), BIG(CUZK_##CURVE##_GLV_N2)};                  \
+        family(&p, &r);                                                                            \
+        check_halves(&r, &lambda, v, n, &most);                                                    \
+    } while (0)
+    CHECK(BN254, bn254_family);
+    CHECK(BLS12_381, bls12_381_family);
+#undef CHECK
+#undef BIG
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bn254_test),
         cmocka_unit_test(bls12_381_test),
         cmocka_unit_test(test_bn254_lattice),
+        cmocka_unit_test(test_halves),
     };
     return cmocka_run_group_tests_name("constants", tests, NULL, NULL);
 }

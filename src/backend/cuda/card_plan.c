@@ -2,7 +2,6 @@
 /* Bytes of every way to prove with a key on a card, and the first way that fits. */
 #include "backend/cuda/card_plan.h"
 
-#include "backend/cuda/point_summer.h"
 #include "backend/cuda/transformer.h"
 
 enum {
@@ -62,14 +61,28 @@ unsigned cuzk_card_windows(const cuzk_card_plan *plan, uint32_t n)
     return plan->entries >= ENTRIES_MOST ? 0 : n == 0 ? 1 : (unsigned)larger(plan->entries / n, 1);
 }
 
-/* For up to n scalars, with n_max. */
-static size_t sum_bytes(const cuzk_card_plan *plan, const cuzk_card_need *need, cuzk_group_id group,
+cuzk_halves cuzk_card_halves(const cuzk_card_plan *plan)
+{
+    return plan->is_halved ? CUZK_HALVES_BEST : CUZK_HALVES_NEVER;
+}
+
+size_t cuzk_card_images(const cuzk_card_plan *plan, const cuzk_card_need *need)
+{
+    return plan->is_halved && plan->mode == CUZK_CARD_RESIDENT
+               ? need->queries[0].n * point_bytes(need, 0)
+               : 0;
+}
+
+/* For up to n scalars of a query, with n_max. */
+static size_t sum_bytes(const cuzk_card_plan *plan, const cuzk_card_need *need, unsigned query,
                         uint64_t n)
 {
     const cuzk_point_summer summer = {.curve = need->curve}; /* all that sizes depend on */
-    cuzk_point_sum_params params = {.group = group,
+    cuzk_point_sum_params params = {.group = need->queries[query].group,
+                                    .images = query == 0 ? cuzk_card_images(plan, need) : 0,
                                     .n_max = (uint32_t)n,
-                                    .windows_together = cuzk_card_windows(plan, (uint32_t)n)};
+                                    .windows_together = cuzk_card_windows(plan, (uint32_t)n),
+                                    .halves = cuzk_card_halves(plan)};
     return cuzk_point_sum_bytes(&summer, &params);
 }
 
@@ -81,7 +94,7 @@ static size_t query_bytes(const cuzk_card_plan *plan, const cuzk_card_need *need
     for (unsigned q = 1; q < need->n_queries; q++) {
         cuzk_group_id group = need->queries[q].group;
         uint32_t n_bits = (uint32_t)fewer(need->n_vars, plan->piece);
-        most = larger(most, sum_bytes(plan, need, group, fewer(need->n_field, plan->piece)));
+        most = larger(most, sum_bytes(plan, need, q, fewer(need->n_field, plan->piece)));
         most = larger(most, cuzk_point_sum_bits_bytes(&summer, group, n_bits, n_bits));
     }
     return most;
@@ -97,8 +110,9 @@ static void place_key(cuzk_card_places *at, cuzk_arena *arena, const cuzk_card_p
                       const cuzk_card_need *need)
 {
     for (unsigned q = 0; q < need->n_queries && plan->mode == CUZK_CARD_RESIDENT; q++) {
-        at->queries[q] =
-            cuzk_arena_plan(arena, CUZK_ARENA_KEY, need->queries[q].n * point_bytes(need, q));
+        size_t n_bytes = need->queries[q].n * point_bytes(need, q);
+        n_bytes += q == 0 ? cuzk_card_images(plan, need) : 0;
+        at->queries[q] = cuzk_arena_plan(arena, CUZK_ARENA_KEY, n_bytes);
     }
 }
 
@@ -139,8 +153,8 @@ static void place_workspace(cuzk_card_places *at, cuzk_arena *arena, const cuzk_
     at->b = base + cuzk_arena_plan(&quotient, w, vector);
     at->c = base + cuzk_arena_plan(&quotient, w, vector);
     at->h_sums =
-        base + cuzk_arena_plan(
-                   &h, w, sum_bytes(plan, need, CUZK_G1, fewer(need->queries[0].n, plan->piece)));
+        base +
+        cuzk_arena_plan(&h, w, sum_bytes(plan, need, 0, fewer(need->queries[0].n, plan->piece)));
     size_t of_h = larger(quotient.total, h.total);
     base += plan->is_apart ? of_h : 0;
     for (unsigned q = 1; q < need->n_queries; q++) {
@@ -189,18 +203,30 @@ static bool fits(cuzk_card_plan *plan, const cuzk_card_need *need, uint64_t memo
     return plan->arena.total <= memory;
 }
 
+/* The most entries that fit. */
+static bool find_entries(cuzk_card_plan *plan, const cuzk_card_need *need, uint64_t memory)
+{
+    for (plan->entries = ENTRIES_MOST; plan->entries >= ENTRIES_LEAST; plan->entries /= 2) {
+        if (fits(plan, need, memory)) {
+            return true;
+        }
+    }
+    plan->entries = ENTRIES_LEAST; /* for the numbers of a refusal */
+    return false;
+}
+
 /* The largest piece from `most` down to `least` that fits, halving. */
 static bool find_piece(cuzk_card_plan *plan, const cuzk_card_need *need, uint64_t memory,
                        uint32_t most, uint32_t least)
 {
     for (plan->piece = most; plan->piece >= least && plan->piece >= 64;
          plan->piece = plan->piece / 128 * 64) {
-        for (plan->entries = ENTRIES_MOST; plan->entries >= ENTRIES_LEAST; plan->entries /= 2) {
-            if (fits(plan, need, memory)) {
+        for (int halves = 1; halves >= 0; halves--) {
+            plan->is_halved = halves != 0;
+            if (find_entries(plan, need, memory)) {
                 return true;
             }
         }
-        plan->entries = ENTRIES_LEAST; /* for the numbers of a refusal */
     }
     return false;
 }

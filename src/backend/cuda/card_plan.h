@@ -16,12 +16,15 @@
  * Where a small circuit's sums fit with a place for each, 8 GiB in all at most, they have that and
  * run side by side: alone they are bound by latency, not by the chip.
  *
- * With each piece the windows that are sorted and added up at once are as many as make 2^26 … 2^23
- * entries, the most that fit. A piece repeats the reduction of buckets: at 2^22 that is a sixth. */
+ * With each piece scalars are halved if that fits, which takes room for images of the bases and for
+ * twice as many entries of a window. Then the windows that are sorted and added up at once are as
+ * many as make 2^26 … 2^23 entries, the most that fit. A piece repeats the reduction of buckets: at
+ * 2^22 that is a sixth. */
 #ifndef CUZK_BACKEND_CUDA_CARD_PLAN_H
 #define CUZK_BACKEND_CUDA_CARD_PLAN_H
 
 #include "backend/cuda/device_arena.h"
+#include "backend/cuda/point_summer.h"
 #include "curve/curve.h"
 
 enum {
@@ -65,6 +68,8 @@ typedef struct {
     uint32_t entries;     /* scalars times windows of a sum at a time, or one window */
     uint64_t stage_bytes; /* streamed: of each of the two places of bases */
     bool is_apart;        /* the sums of a proof have places of their own and run side by side */
+    bool is_halved;       /* scalars may be halved (point_summer.h); resident: behind the bases of H
+                             are their images */
     cuzk_arena arena;     /* bytes by purpose, and in all; nothing is reserved */
 } cuzk_card_plan;
 
@@ -102,6 +107,13 @@ void cuzk_card_place(cuzk_card_places *at, cuzk_arena *arena, const cuzk_card_pl
 
 /** The windows_together (point_summer.h) of a sum of n scalars; 0: its own choice. Pure. */
 unsigned cuzk_card_windows(const cuzk_card_plan *plan, uint32_t n);
+
+/** Whether sums halve scalars. Pure. */
+cuzk_halves cuzk_card_halves(const cuzk_card_plan *plan);
+
+/** Bytes from the bases of H to their images; 0: there are none, which is so where the key is
+ *  streamed. Pure. */
+size_t cuzk_card_images(const cuzk_card_plan *plan, const cuzk_card_need *need);
 
 /** "resident", "streamed" or "refused". */
 const char *cuzk_card_mode_name(cuzk_card_mode mode);

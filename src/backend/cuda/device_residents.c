@@ -90,6 +90,21 @@ static cuzk_status make_points(const cuzk_device_prover *d, cuzk_error *err)
     return CUZK_OK;
 }
 
+/* Behind the bases of H, which came by other streams, too. */
+static cuzk_status make_images(const cuzk_device_prover *d, cuzk_error *err)
+{
+    CUdeviceptr bases = cuzk_prover_address(d, d->at.queries[0]);
+    size_t images = cuzk_card_images(&d->plan, &d->need);
+    if (images == 0) {
+        return CUZK_OK;
+    }
+    CUZK_CUDA_TRY(d->api, err, cuCtxSynchronize, ());
+    CUZK_TRY(cuzk_point_images(&d->summer, CUZK_G1, bases, 0, (uint32_t)d->need.queries[0].n,
+                               bases + images, d->streams[0], err));
+    CUZK_CUDA_TRY(d->api, err, cuStreamSynchronize, (d->streams[0]));
+    return CUZK_OK;
+}
+
 /* ---- a resident key ---- */
 
 enum { LOAD_POINTS = 1 << 18 }; /* of a piece: 24 or 48 MiB on bls12_381 */
@@ -169,7 +184,9 @@ cuzk_status cuzk_prover_upload_key(cuzk_device_prover *d, const cuzk_device_prov
                   (cuzk_prover_address(d, d->at.worst), 0, 4 * CUZK_CARD_QUERIES_MAX));
     CUZK_CUDA_TRY(d->api, err, cuCtxSynchronize, ()); /* other streams do not wait for it */
     if (d->prover->source.put != NULL) {
-        return make_points(d, err);
+        CUZK_TRY(make_points(d, err));
+    } else if (d->plan.mode == CUZK_CARD_RESIDENT) {
+        CUZK_TRY(load_key(d, params->pinned, err));
     }
-    return d->plan.mode == CUZK_CARD_RESIDENT ? load_key(d, params->pinned, err) : CUZK_OK;
+    return make_images(d, err);
 }

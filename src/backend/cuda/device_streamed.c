@@ -171,7 +171,8 @@ static cuzk_status h_piece(const cuzk_device_prover *d, cuzk_device_proof *proof
                                     .scalars = cuzk_prover_address(d, d->at.slots[proof->slot].a) +
                                                32 * one->first,
                                     .n = (uint32_t)one->n,
-                                    .n_max = (uint32_t)fewer(d->need.queries[0].n, d->plan.piece)};
+                                    .n_max = (uint32_t)fewer(d->need.queries[0].n, d->plan.piece),
+                                    .halves = cuzk_card_halves(&d->plan)};
     params.windows_together = cuzk_card_windows(&d->plan, params.n_max);
     CUZK_TRY(cuzk_point_sum(&d->summer, &part, &params, cuzk_prover_address(d, d->at.h_sums),
                             d->streams[0], err));
@@ -226,7 +227,8 @@ static cuzk_status query_piece(const cuzk_device_prover *d, cuzk_device_proof *p
                                     .scalars = cuzk_prover_address(d, d->at.slots[slot].field),
                                     .index = cuzk_prover_address(d, d->at.index),
                                     .which = cuzk_prover_address(d, d->at.which),
-                                    .n_max = (uint32_t)fewer(d->need.n_field, d->plan.piece)};
+                                    .n_max = (uint32_t)fewer(d->need.n_field, d->plan.piece),
+                                    .halves = cuzk_card_halves(&d->plan)};
     cuzk_jac part;
     values.windows_together = cuzk_card_windows(&d->plan, values.n_max);
     CUZK_TRY(count(d, proof, &selection, bits.bits, is_value, err));

@@ -77,6 +77,7 @@ static cuzk_status sum_pieces(const cuzk_device_prover *d, cuzk_jac *sum,
         piece.n = cuzk_prover_fewer(all->n - done, d->plan.piece);
         if (all->index == 0) { /* the bases and scalars from there on */
             piece.bases += (size_t)done * g->affine_bytes;
+            piece.images += all->images != 0 ? (size_t)done * g->affine_bytes : 0;
             piece.scalars += 32 * (size_t)done;
         } else {
             piece.index += 4 * (size_t)done;
@@ -120,8 +121,12 @@ static cuzk_status bits_pieces(const cuzk_device_prover *d, cuzk_jac *sum,
 static cuzk_point_sum_params h_params(const cuzk_device_prover *d, const cuzk_device_proof *proof)
 {
     uint32_t n_max = cuzk_prover_fewer(d->prover->n_h, d->plan.piece);
+    CUdeviceptr bases = cuzk_prover_address(d, d->at.queries[0]);
+    size_t images = cuzk_card_images(&d->plan, &d->need);
     return (cuzk_point_sum_params){.group = CUZK_G1,
-                                   .bases = cuzk_prover_address(d, d->at.queries[0]),
+                                   .bases = bases,
+                                   .images = images != 0 ? bases + images : 0,
+                                   .halves = cuzk_card_halves(&d->plan),
                                    .scalars = cuzk_prover_address(d, d->at.slots[proof->slot].a),
                                    .n = (uint32_t)d->prover->n_h,
                                    .n_max = n_max,
@@ -161,6 +166,7 @@ static cuzk_point_sum_params values_params(const cuzk_device_prover *d,
                                    .which = cuzk_prover_address(d, d->at.of[number].which),
                                    .n = q->n_values,
                                    .n_max = n_max,
+                                   .halves = cuzk_card_halves(&d->plan),
                                    .windows_together = cuzk_card_windows(&d->plan, n_max)};
 }
 

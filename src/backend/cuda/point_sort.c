@@ -21,7 +21,9 @@ static void add_round_places(cuzk_sum_layout *l, const cuzk_group *g, const cuzk
 {
     size_t point = g->coord_bytes, n_entries = (size_t)p->n * p->together;
     size_t n_buckets = l->n_buckets;
+    size_t n_all = (size_t)cuzk_sum_parts(p) << p->lg_part;
     size_t full = n_entries < n_buckets ? n_entries : n_buckets; /* buckets with points */
+    full = full < n_all ? full : n_all;
     size_t points[2] = {(n_entries + full) / 2, (n_entries + 3 * full) / 4 + 1};
     size_t n_counts = ((size_t)p->together * tiles(p->n, CUZK_RADIX_TILE) << CUZK_RADIX_BITS) + 1;
     size_t n_scan = n_counts < n_buckets + 1 ? n_buckets + 1 : n_counts;
@@ -62,7 +64,9 @@ cuzk_sum_layout cuzk_sum_make_layout(const cuzk_group *g, const cuzk_sum_plan *p
 {
     size_t point = g->coord_bytes, n_entries = (size_t)p->n * p->together;
     size_t n_buckets = (size_t)p->together << p->lg_buckets;
+    size_t n_all = (size_t)cuzk_sum_parts(p) << p->lg_part; /* less than n_buckets of all groups */
     size_t n_final = p->n_groups * (n_entries < n_buckets ? n_entries : n_buckets);
+    n_final = n_final < n_all ? n_final : n_all;
     cuzk_sum_layout l = {.n_buckets = (uint32_t)n_buckets};
     l.final_before = cuzk_sum_take(&l.total, 4 * (n_buckets + 1) * p->n_groups);
     l.final_begin = cuzk_sum_take(&l.total, 4 * (n_buckets + 1) * p->n_groups);

@@ -174,10 +174,15 @@ static uint32_t bits_of(const uint64_t a[4])
     return 64 * words - (uint32_t)__builtin_clzll(a[words - 1]);
 }
 
-/* Whether numbers up to `largest`, and C on top of them, stay within the windows. */
+/* Whether numbers up to `largest`, and C on top of them, stay within the windows. C is less than
+ * 1/2 + 2^-(bits of a window - 1) of what they hold, a largest number less than 0.48. */
 static bool has_room(const cuzk_sum_plan *w, const uint64_t largest[4])
 {
+    enum { LG_SURELY = 6 };
     uint64_t sum[4], carry = 0;
+    if (w->lg_part >= LG_SURELY) {
+        return true;
+    }
     set_offset(sum, w);
     for (int i = 0; i < 4; i++) {
         sum[i] = cuzk_adc(sum[i], largest[i], &carry);
@@ -199,12 +204,16 @@ static void cut_windows(cuzk_sum_plan *w, const uint64_t largest[4], uint32_t n_
 }
 
 /* In multiplications: 6 an entry and a little for singles, and for each bucket two additions; an
- * image, and the halving of a scalar, as long as they take. */
+ * image, and the halving of a scalar, as long as they take; for every group of windows the
+ * inversions and short rounds at its end. */
 static double cost_of(const cuzk_sum_plan *w)
 {
-    double of_halves = w->has_images ? 3 : w->is_halved ? 1 : 0;
-    return 7.0 * (double)w->n_windows * (double)w->n + of_halves * (double)w->n_scalars +
-           14.0 * (double)((uint64_t)cuzk_sum_parts(w) << w->lg_part);
+    double entries = (double)w->n_windows * (double)w->n;
+    double groups = entries / ENTRIES_TOGETHER;
+    groups = groups < (double)w->n_windows ? groups : (double)w->n_windows;
+    double of_halves = w->has_images ? 1.2 : w->is_halved ? 0.4 : 0;
+    return 7 * entries + of_halves * (double)w->n_scalars + (double)(1 << 24) * groups +
+           14 * (double)((uint64_t)cuzk_sum_parts(w) << w->lg_part);
 }
 
 /* Windows of n scalars, whole or halved: as few as window_bits allow, or those that cost least. */
@@ -226,9 +235,10 @@ static cuzk_sum_plan windows_for(const cuzk_curve *curve, const cuzk_point_sum_p
     cuzk_sum_plan best = w;
     for (uint32_t n_windows = (bits + MOST - 1) / MOST; n_windows <= bits / LEAST; n_windows++) {
         cut_windows(&w, largest, n_windows);
-        if (best.n_windows == 0 || cost_of(&w) < cost_of(&best)) {
-            best = w;
+        if (best.n_windows != 0 && cost_of(&w) >= cost_of(&best)) {
+            break; /* buckets are a convex function of the number of windows */
         }
+        best = w;
     }
     return best;
 }
@@ -265,9 +275,9 @@ static cuzk_sum_plan plan_windows(const cuzk_curve *curve, const cuzk_point_sum_
     const cuzk_group *g = &curve->g[p->group];
     uint32_t n = p->n_max != 0 ? p->n_max : p->n;
     cuzk_sum_plan most = windows_for(curve, p, n, halves_pay(curve, p, n));
-    group_windows(
-        &most, p->windows_together != 0 ? (uint64_t)most.n * p->windows_together : ENTRIES_TOGETHER,
-        CODES_TOGETHER);
+    uint64_t entries =
+        p->windows_together != 0 ? (uint64_t)n * p->windows_together : ENTRIES_TOGETHER;
+    group_windows(&most, entries, CODES_TOGETHER);
     if (n == p->n) {
         return most;
     }

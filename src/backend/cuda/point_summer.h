@@ -53,7 +53,8 @@ typedef struct {
     uint32_t n;           /* below 2^28 */
     uint32_t n_max;       /* that the workspace was sized for: no fewer than n; 0: n */
     unsigned window_bits; /* the most of a window, 4 … 24; 0: from the cost model */
-    unsigned windows_together; /* 0: as many as the cost model says; sorted and added up at once */
+    unsigned windows_together; /* of whole scalars (half as many of halves) that are sorted and
+                                  added up at once, or one; 0: as many as the cost model says */
     cuzk_halves halves;
 } cuzk_point_sum_params;
 
