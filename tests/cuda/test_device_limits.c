@@ -99,7 +99,8 @@ static void check_sum(const cuzk_point_summer *s, cuzk_group_id id, uint32_t n, 
                                     .scalars = device_bytes(scalars, 32 * (size_t)n),
                                     .n = n,
                                     .window_bits = bits,
-                                    .windows_together = together};
+                                    .windows_together = together,
+                                    .halves = (cuzk_halves)(n % 3)};
     guarded workspace = guard(cuzk_point_sum_bytes(s, &params));
     cuzk_jac found;
     must(cuzk_point_sum(s, &found, &params, workspace.at, NULL, &error), &error);
@@ -295,7 +296,12 @@ static void test_sums_refused(void **state)
         {{.n = 1, .window_bits = 25}, "windows of 25 bits, not 4 to 24"},
         {{.n = 1u << 28}, "268435456 scalars, at most 2^28 - 1"},
         {{.n = UINT32_MAX}, "4294967295 scalars"},
-        {{.n = 1u << 27, .window_bits = 4, .windows_together = 64}, "windows of 134217728 scalars"},
+        {{.n = 1u << 27, .window_bits = 4, .windows_together = 64, .halves = CUZK_HALVES_NEVER},
+         "64 windows of 134217728 scalars"},
+        {{.n = 1u << 27, .window_bits = 4, .windows_together = 64},
+         "32 windows of 268435456 halves"},
+        {{.n = 1, .bases = 4096, .images = 4096 + 16, .halves = CUZK_HALVES_ALWAYS},
+         "not a whole number of coordinates"},
     };
     cuzk_point_summer s;
     cuzk_error error = {0};

@@ -348,8 +348,8 @@ static cuzk_status check_params(const cuzk_point_sum_params *p, const cuzk_sum_p
     CUZK_FAIL_IF(p->n >= 1u << 28, err, CUZK_E_ARGUMENT,
                  "adding up points on a device: %u scalars, at most 2^28 - 1", p->n);
     CUZK_FAIL_IF((uint64_t)w->n * w->together >= 1u << 31, err, CUZK_E_ARGUMENT,
-                 "adding up points on a device: %u windows of %u scalars together, at most 2^31",
-                 w->together, w->n);
+                 "adding up points on a device: %u windows of %u %s together, at most 2^31",
+                 w->together, w->n, w->is_halved ? "halves" : "scalars");
     CUdeviceptr away = p->images < p->bases ? p->bases - p->images : p->images - p->bases;
     CUZK_FAIL_IF(p->images != 0 && away % coord_bytes != 0, err, CUZK_E_ARGUMENT,
                  "adding up points on a device: the images are not a whole number of coordinates "
