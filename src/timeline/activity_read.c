@@ -28,7 +28,7 @@ void cuzk_activities_clear(cuzk_activities *activities)
 
 /* A row of a table takes five bytes at least. Steps of SQLite's machine: some thirty a row, and
  * what sorting or searching a table for a name takes. */
-enum { ROW_BYTES_MIN = 5, STEPS_A_BYTE = 64, STEPS_AT_ONCE = 1 << 20, VALUE_BYTES_MAX = 1 << 20 };
+enum { ROW_BYTES_MIN = 5, STEPS_A_BYTE = 64, STEPS_AT_ONCE = 1 << 20, VALUE_BYTES_MAX = 1 << 16 };
 static const int64_t TIME_MAX = INT64_C(1) << 61;
 
 /* ---- the library ---- */
@@ -258,6 +258,13 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static char *copy_of(const char *text)
+{
+    size_t n = strlen(text) + 1;
+    char *copy = malloc(n);
+    return copy != NULL ? memcpy(copy, text, n) : NULL;
+}
+
 /* A copy of a column's text, plain; what is no text is `otherwise`. */
 static cuzk_status take_text(char **out, sqlite3_stmt *s, int column, const char *otherwise,
                              cuzk_error *err)
@@ -265,7 +272,7 @@ static cuzk_status take_text(char **out, sqlite3_stmt *s, int column, const char
     const char *text = s != NULL && sq.column_type(s, column) == SQLITE_TEXT
                            ? (const char *)sq.column_text(s, column)
                            : NULL;
-    *out = strdup(text != NULL && text[0] != 0 ? text : otherwise);
+    *out = copy_of(text != NULL && text[0] != 0 ? text : otherwise);
     CUZK_FAIL_IF(*out == NULL, err, CUZK_E_MEMORY, "reading names: out of memory");
     cuzk_plain_text(*out);
     return CUZK_OK;
@@ -325,7 +332,7 @@ static cuzk_status set_names(reading *r, const named *names, size_t n, cuzk_erro
         out->rows[i].name = (uint32_t)(place - out->names);
     }
     for (size_t i = 0; i < out->n_names; i++) {
-        out->names[i] = strdup(out->names[i]);
+        out->names[i] = copy_of(out->names[i]);
         if (out->names[i] == NULL) {
             out->n_names = i;
             return CUZK_FAIL(err, CUZK_E_MEMORY, "reading names: out of memory");
@@ -484,8 +491,9 @@ static cuzk_status open_file(reading *r, const char *path, cuzk_error *err)
     sq.db_config(r->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     sq.limit(r->db, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
     sq.progress_handler(r->db, STEPS_AT_ONCE, on_steps, r);
-    if (sq.exec(r->db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL, NULL) !=
-        SQLITE_OK) {
+    if (sq.exec(r->db,
+                "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA cache_size = -512", NULL,
+                NULL, NULL) != SQLITE_OK) {
         return fail(r, "opening it", err);
     }
     return CUZK_OK;

@@ -13,6 +13,9 @@
 
 enum { CUZK_FUZZ_SLACK_BYTES = 2 << 20 };
 
+/** The slack; a target whose decoder calls a library that takes more defines its own. */
+extern size_t cuzk_fuzz_slack_bytes;
+
 /** Give one input to the decoder and check what must hold of the result. Defined by each target. */
 void cuzk_fuzz_one(const uint8_t *data, size_t size);
 

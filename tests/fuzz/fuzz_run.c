@@ -111,6 +111,8 @@ static void start_counting(void)
 }
 #endif
 
+__attribute__((weak)) size_t cuzk_fuzz_slack_bytes = CUZK_FUZZ_SLACK_BYTES;
+
 void cuzk_fuzz_run(const uint8_t *data, size_t size)
 {
     start_counting();
@@ -119,7 +121,7 @@ void cuzk_fuzz_run(const uint8_t *data, size_t size)
     counting = true;
     cuzk_fuzz_one(data, size);
     counting = false;
-    if (peak > (long long)size + CUZK_FUZZ_SLACK_BYTES || live != 0) {
+    if (peak > (long long)(size + cuzk_fuzz_slack_bytes) || live != 0) {
         fprintf(stderr, "heap: peak %lld bytes, %lld left, for an input of %zu bytes\n", peak, live,
                 size);
         abort();
