@@ -18,7 +18,7 @@ mkdir -p "$out"
 failed=0
 
 tests=(test_device_arithmetic test_device_self_test test_device_transform test_device_sums test_device_rows
-    test_device_proofs test_key_stream test_point_decoder)
+    test_device_proofs test_device_keys test_key_stream test_point_decoder)
 
 # run NAME SECONDS COMMAND...: its output in OUT_DIR/NAME.log, a line about it here
 run() {
@@ -88,6 +88,7 @@ step_bench() {
     for kind in winning update porep window; do
         run "bench_$kind" 90 "$build/bench/bench_gpu_proof" "$kind" 32g --runs 3
     done
+    run bench_keys 120 "$build/bench/bench_gpu_keys" porep 32g
     gpu_clocks_end
     clocks | tee "$out/clocks_after.txt"
     local table tables=()
@@ -95,7 +96,7 @@ step_bench() {
         tables+=("$(basename "$table" .log)=$table")
     done
     gpu_result "$out/gpu.json" "$out/clocks.txt" "${tables[@]}"
-    cat "$out/bench_gpu_steps.log" "$out"/bench_{winning,update,porep,window}.log
+    cat "$out/bench_gpu_steps.log" "$out"/bench_{winning,update,porep,window,keys}.log
 }
 
 # full KIND...: from a made-up sector's request to verified proofs through the engine (bench_gpu_full.c);
