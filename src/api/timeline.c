@@ -150,14 +150,15 @@ static cuzk_status simulate(cuzk_text *out, const char *path, const cuzk_timelin
     cuzk_what_if what = {.recording = &recording, .as_json = m->as_json};
     cuzk_status status = cuzk_what_if_machine(&what.machine, &recording, err);
     if (status == CUZK_OK) {
-        unsigned ahead = what.machine.n_workers;
+        unsigned n_workers = what.machine.n_workers;
         set(&what.machine.n_devices, m->n_devices, &what.is_changed);
         set(&what.machine.n_workers, m->n_workers, &what.is_changed);
         set(&what.machine.n_witness, m->n_witness, &what.is_changed);
         set(&what.machine.n_finishers, m->n_finishers, &what.is_changed);
         set(&what.machine.n_verifiers, m->n_verifiers, &what.is_changed);
-        set(&ahead, what.machine.n_workers, &what.is_changed);
-        what.machine.witness_ahead = ahead;
+        if (what.machine.n_workers != n_workers) {
+            what.machine.witness_ahead = what.machine.n_workers;
+        }
         what.machine.cores = m->n_cores;
         what.machine.copies = m->n_copies;
         what.machine.is_backlog = m->is_backlog;

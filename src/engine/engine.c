@@ -109,6 +109,15 @@ static void init_conditions(cuzk_engine *engine)
     pthread_condattr_destroy(&monotonic);
 }
 
+void cuzk_engine_work_bytes(const cuzk_engine_options *options, uint64_t *work_bytes,
+                            uint64_t *critical_bytes)
+{
+    cuzk_budget budget;
+    cuzk_budget_init(&budget, options->budget_bytes, options->intake_bytes);
+    *work_bytes = budget.shares[CUZK_SHARE_WORK].cap;
+    *critical_bytes = budget.shares[CUZK_SHARE_WORK].slice;
+}
+
 cuzk_status cuzk_engine_create(cuzk_engine **out, const cuzk_engine_options *options,
                                cuzk_error *err)
 {

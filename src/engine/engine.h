@@ -84,7 +84,8 @@ typedef struct {
     unsigned kind;
     unsigned priority;
     int unit, device, worker; /* -1: none */
-    uint64_t value;           /* ENDED: total ns; EVICTED, RESIDENT: bytes; DECODE: bytes */
+    uint64_t value;     /* ENDED: total ns; EVICTED, RESIDENT, DECODE: bytes; WITNESS: bytes of
+                           host memory that the unit has until its verdict */
     uint64_t since_ns;  /* RECOVERED, ACCEPTED, ENDED: when the job came into the table; BEGIN of
                            PROVE_START: when the unit became ready; of WITNESS and RESIDENT:
                            when memory for it was first not there, 0 if it was; WAITING: one
@@ -362,6 +363,11 @@ typedef struct {
 cuzk_status cuzk_engine_look(cuzk_engine *engine, cuzk_engine_view *view, bool with_units,
                              cuzk_error *err) CUZK_WARN_UNUSED;
 void cuzk_engine_view_clear(cuzk_engine_view *view);
+
+/** Of host memory the bytes that residents and units share, and those of them that are for what is
+ *  CRITICAL while others hold some. Pure. */
+void cuzk_engine_work_bytes(const cuzk_engine_options *options, uint64_t *work_bytes,
+                            uint64_t *critical_bytes);
 
 /** Tell what waits at this moment, and since when: a CUZK_EVENT_WAITING for each unit that waits
  * for memory or, ready, for a worker, and each resident that waits for memory. observe: called

@@ -30,6 +30,7 @@ void cuzk_observe_unit(const cuzk_engine *engine, cuzk_event_id id, cuzk_event_p
         .unit = (int)unit->index,
         .device = thread != NULL ? (int)thread->device : unit->device,
         .worker = thread != NULL ? (int)thread->worker : -1,
+        .value = id == CUZK_EVENT_WITNESS ? job->unit_bytes : 0,
         .since_ns = phase != CUZK_EVENT_BEGIN      ? 0
                     : id == CUZK_EVENT_PROVE_START ? unit->ready_ns
                     : id == CUZK_EVENT_WITNESS     ? unit->memory_ns

@@ -58,6 +58,9 @@ static cuzk_status open_devices(cuzk_daemon *d, cuzk_error *err)
         cuzk_error_prefix(err, "gpus.devices");
         return status;
     }
+    if (cuzk_the_program.add_devices != NULL) {
+        cuzk_the_program.add_devices(&d->devices);
+    }
     bool has_cards = false;
     for (unsigned i = 0; i < d->devices.n; i++) {
         has_cards = has_cards || d->devices.devices[i].memory_bytes > 0;
@@ -270,7 +273,12 @@ static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
                                       .kinds = d->kinds,
                                       .devices = devices,
                                       .n_devices = d->devices.n,
+                                      .machine = {.n_witness = o.n_witness,
+                                                  .n_finishers = o.n_finishers,
+                                                  .n_verifiers = o.n_verifiers,
+                                                  .witness_ahead = o.witness_ahead},
                                       .log = d->log};
+        cuzk_engine_work_bytes(&o, &record.machine.work_bytes, &record.machine.critical_bytes);
         CUZK_TRY(cuzk_record_start(&d->record, &record, err));
     }
     d->server.max_witnesses = o.n_witness;

@@ -59,8 +59,8 @@ void cuzk_daemon_close(cuzk_daemon *daemon);
 /** What the engine tells (cuzk_engine_options.observe); user: the daemon. */
 void cuzk_daemon_observe(void *user, const cuzk_event *event);
 
-/** The HTTP routes: status, metrics, health, the last minutes, the page, and circom's where they are asked
- *  for. Returns how many. */
+/** The HTTP routes: status, metrics, health, the last minutes, the page, and circom's where they
+ * are asked for. Returns how many. */
 size_t cuzk_daemon_routes(cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX], cuzk_server *server,
                           cuzk_live *live);
 

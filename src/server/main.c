@@ -4,7 +4,7 @@
 #include "server/commands.h"
 #include "server/program.h"
 
-const cuzk_program cuzk_the_program = {false, NULL};
+const cuzk_program cuzk_the_program = {false, NULL, NULL};
 
 int main(int argc, char **argv)
 {

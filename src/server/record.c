@@ -200,6 +200,7 @@ static void put_head(cuzk_record *r, const cuzk_record_options *o)
             cuzk_recording_put_kind(&r->head, (uint8_t)k, o->kinds[k].name);
         }
     }
+    cuzk_recording_put_machine(&r->head, &o->machine);
     for (unsigned i = 0; i < o->n_devices; i++) {
         /* one more worker serves what is CRITICAL */
         cuzk_recording_put_device(&r->head, (uint8_t)i, (uint8_t)o->devices[i].n_workers,

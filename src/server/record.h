@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "server/log.h"
+#include "timeline/recording.h"
 
 typedef struct cuzk_record cuzk_record;
 
@@ -18,6 +19,7 @@ typedef struct {
     const cuzk_engine_kind *kinds; /* CUZK_KINDS_MAX */
     const cuzk_engine_device *devices;
     unsigned n_devices;
+    cuzk_recording_machine machine;
     cuzk_logger *log; /* borrowed */
 } cuzk_record_options;
 

@@ -277,7 +277,8 @@ void cuzk_listener_close(cuzk_listener *listener);
 cuzk_status cuzk_acceptor_start(cuzk_rpc *rpc, cuzk_error *err) CUZK_WARN_UNUSED;
 /** Accept no more. One thread at a time. */
 void cuzk_acceptor_stop(cuzk_rpc *rpc);
-/** Shut down all connections that are open: gRPC, which closes them itself, then sees their ends. */
+/** Shut down all connections that are open: gRPC, which closes them itself, then sees their ends.
+ */
 void cuzk_acceptor_cut(cuzk_rpc *rpc);
 void cuzk_acceptor_destroy(cuzk_rpc *rpc);
 void cuzk_acceptor_look(cuzk_rpc *rpc, cuzk_rpc_view *view);

@@ -53,7 +53,7 @@ typedef enum {
       "its typed witness is made, or failed",                                                      \
       "the circuit's run; not the wait for memory before "                                         \
       "it",                                                                                        \
-      "")                                                                                          \
+      "bytes of host memory that the unit has until its verdict")                                  \
     X(WAIT_WORKER, "wait.worker", UNIT, HOST, 0, "the unit's witness is ready",                    \
       "a worker of a device takes it", "waiting only", "")                                         \
     X(PROVE_START, "prove.start", WORKER, HOST, 0, "a worker begins with the unit",                \

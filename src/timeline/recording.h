@@ -28,7 +28,8 @@ typedef enum {
     CUZK_PIECE_THREAD = 4, /* number, name */
     CUZK_PIECE_TEXT = 5,   /* number, text */
     CUZK_PIECE_SPANS = 6,  /* packed */
-    CUZK_PIECE_LOST = 7    /* spans that were overwritten before they were taken */
+    CUZK_PIECE_LOST = 7,   /* spans that were overwritten before they were taken */
+    CUZK_PIECE_MACHINE = 8 /* what the simulator has to know of it */
 } cuzk_recording_piece;
 
 /* --- Writing ---------------------------------------------------------------------------------- */
@@ -37,6 +38,14 @@ typedef enum {
  * One thread at a time for one text. A recording begins with cuzk_recording_put_start; anything may
  * follow in any order, except that what a span names comes before the analysis wants it: order does
  * not matter to the reader. */
+
+/* What work was shared among; all zero: not told. */
+typedef struct {
+    uint64_t work_bytes;     /* of host memory, for circuits and partitions */
+    uint64_t critical_bytes; /* of them, for what is CRITICAL while others hold some */
+    unsigned n_witness, n_finishers, n_verifiers; /* threads */
+    unsigned witness_ahead;                       /* as cuzk_sim_machine */
+} cuzk_recording_machine;
 
 /** The header and the catalogue. wall_ns: CLOCK_REALTIME at host_ns (cuzk_now_ns). */
 void cuzk_recording_put_start(cuzk_text *text, uint64_t wall_ns, uint64_t host_ns);
@@ -47,6 +56,7 @@ void cuzk_recording_put_text(cuzk_text *text, uint32_t number, const char *s, si
 /** n spans, in any order; at most 2^20 a call. */
 void cuzk_recording_put_spans(cuzk_text *text, const cuzk_timespan *spans, size_t n);
 void cuzk_recording_put_lost(cuzk_text *text, uint64_t n_spans);
+void cuzk_recording_put_machine(cuzk_text *text, const cuzk_recording_machine *machine);
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
@@ -67,6 +77,7 @@ typedef struct {
     size_t n_spans;
     char kinds[CUZK_RECORDING_KINDS][CUZK_RECORDING_LABEL]; /* "": not named */
     cuzk_recording_device devices[CUZK_RECORDING_DEVICES];
+    cuzk_recording_machine machine;
     size_t n_devices; /* one more than the highest that is named or that a span names */
     char **threads;   /* by number; NULL: not named */
     size_t n_threads;

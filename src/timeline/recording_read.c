@@ -243,6 +243,27 @@ static cuzk_status read_spans(reading *r, piece *p, cuzk_error *err)
     return p->at == p->end ? CUZK_OK : bad(p, "bytes behind its last span", err);
 }
 
+/* Fields that a later version puts behind these are passed over. */
+static cuzk_status read_machine(piece *p, cuzk_recording_machine *out, uint64_t work_bytes,
+                                cuzk_error *err)
+{
+    uint64_t critical_bytes = take_varint(p);
+    uint64_t counts[4];
+    for (int i = 0; i < 4; i++) {
+        counts[i] = take_varint(p);
+        if (p->is_short || counts[i] > UINT16_MAX) {
+            return bad(p, "a number of threads is cut off, or above 65535", err);
+        }
+    }
+    *out = (cuzk_recording_machine){.work_bytes = work_bytes,
+                                    .critical_bytes = critical_bytes,
+                                    .n_witness = (unsigned)counts[0],
+                                    .n_finishers = (unsigned)counts[1],
+                                    .n_verifiers = (unsigned)counts[2],
+                                    .witness_ahead = (unsigned)counts[3]};
+    return CUZK_OK;
+}
+
 static cuzk_status read_piece(reading *r, piece *p, size_t *n_texts, cuzk_error *err)
 {
     cuzk_recording *out = r->out;
@@ -252,7 +273,7 @@ static cuzk_status read_piece(reading *r, piece *p, size_t *n_texts, cuzk_error 
     if (p->type == CUZK_PIECE_SPANS) {
         return read_spans(r, p, err);
     }
-    if (p->type > CUZK_PIECE_LOST) { /* of a later version: says nothing to us */
+    if (p->type > CUZK_PIECE_MACHINE) { /* of a later version: says nothing to us */
         return CUZK_OK;
     }
     uint64_t number = take_varint(p);
@@ -285,6 +306,8 @@ static cuzk_status read_piece(reading *r, piece *p, size_t *n_texts, cuzk_error 
     case CUZK_PIECE_LOST:
         out->n_lost = out->n_lost > UINT64_MAX - number ? UINT64_MAX : out->n_lost + number;
         return CUZK_OK;
+    case CUZK_PIECE_MACHINE:
+        return read_machine(p, &out->machine, number, err);
     default:
         return CUZK_OK;
     }

@@ -110,6 +110,18 @@ void cuzk_recording_put_lost(cuzk_text *text, uint64_t n_spans)
     put_named(text, CUZK_PIECE_LOST, n_spans, "", 0);
 }
 
+void cuzk_recording_put_machine(cuzk_text *text, const cuzk_recording_machine *machine)
+{
+    size_t at = begin(text, CUZK_PIECE_MACHINE);
+    put_varint(text, machine->work_bytes);
+    put_varint(text, machine->critical_bytes);
+    put_varint(text, machine->n_witness);
+    put_varint(text, machine->n_finishers);
+    put_varint(text, machine->n_verifiers);
+    put_varint(text, machine->witness_ahead);
+    end(text, at);
+}
+
 /* At most 64 bytes. */
 static size_t pack(uint8_t *to, const cuzk_timespan *s, const cuzk_timespan *last)
 {

@@ -141,7 +141,8 @@ static bool may_make_witness(const sim *s)
     }
     size_t unit = s->unit_of[s->queued.ranks[0]];
     const cuzk_sim_unit *u = &s->load->units[unit];
-    if (s->m->budget_bytes != 0 && s->bytes + u->bytes > s->m->budget_bytes) {
+    uint64_t slice = is_critical(s, unit) || s->bytes == 0 ? 0 : s->m->critical_bytes;
+    if (s->m->budget_bytes != 0 && s->bytes + u->bytes + slice > s->m->budget_bytes) {
         return false;
     }
     size_t limit = (size_t)s->m->witness_ahead * s->m->n_devices;
@@ -173,7 +174,7 @@ static void want_lane(sim *s, size_t unit)
  * is kept for what is CRITICAL takes that. */
 static void take_units(sim *s)
 {
-    while (s->ready.n > 0) {
+    while (s->ready.n > 0 && s->to_finish.n < 2 * (size_t)s->m->n_finishers) {
         unsigned best = 0;
         for (unsigned d = 1; d < s->m->n_devices; d++) {
             best = s->devices[d].n_busy < s->devices[best].n_busy ? d : best;

@@ -37,10 +37,11 @@ typedef struct {
     unsigned
         witness_ahead;     /* units a device whose witness is made while all its workers are busy */
     uint64_t budget_bytes; /* 0: no limit */
-    double cores;          /* that the host's stages share; 0: as many as they ask for */
-    double copies;         /* that go on at full speed at once, over all devices; 0: any number */
-    bool coarse_lane;      /* the lane is held from the beginning of prove.start to its end */
-    bool is_backlog;       /* all jobs are there at the beginning */
+    uint64_t critical_bytes; /* of them, for what is CRITICAL while others hold some */
+    double cores;            /* that the host's stages share; 0: as many as they ask for */
+    double copies;           /* that go on at full speed at once, over all devices; 0: any number */
+    bool coarse_lane;        /* the lane is held from the beginning of prove.start to its end */
+    bool is_backlog;         /* all jobs are there at the beginning */
 } cuzk_sim_machine;
 
 enum { CUZK_SIM_DEVICES = 64 };

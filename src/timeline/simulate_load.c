@@ -55,6 +55,7 @@ static bool is_whole(const trail *t)
 static cuzk_sim_unit unit_of(const trail *t, size_t job)
 {
     cuzk_sim_unit u = {.witness = length(t->witness),
+                       .bytes = t->witness->value,
                        .finish = t->finish != NULL ? length(t->finish) : 0,
                        .verify = length(t->verify),
                        .lane = t->lane,

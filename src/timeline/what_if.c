@@ -47,6 +47,22 @@ static cuzk_status most_at_once(unsigned *out, const cuzk_recording *r, cuzk_spa
     return CUZK_OK;
 }
 
+/* The most that circuits with their keys took at a time. */
+static uint64_t resident_bytes(const cuzk_recording *r)
+{
+    uint64_t bytes = 0, most = 0;
+    for (size_t i = 0; i < r->n_spans; i++) {
+        const cuzk_timespan *s = &r->spans[i];
+        if (s->name == CUZK_SPAN_RESIDENT_LOAD && s->status == 0) {
+            bytes += s->value;
+        } else if (s->name == CUZK_SPAN_EVICTED) {
+            bytes -= s->value < bytes ? s->value : bytes;
+        }
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
 cuzk_status cuzk_what_if_machine(cuzk_sim_machine *out, const cuzk_recording *recording,
                                  cuzk_error *err)
 {
@@ -57,6 +73,17 @@ cuzk_status cuzk_what_if_machine(cuzk_sim_machine *out, const cuzk_recording *re
         out->n_workers = n > out->n_workers ? n : out->n_workers;
     }
     out->witness_ahead = out->n_workers;
+    const cuzk_recording_machine *m = &recording->machine;
+    if (m->n_witness > 0 && m->n_finishers > 0 && m->n_verifiers > 0) {
+        uint64_t resident = resident_bytes(recording);
+        out->n_witness = m->n_witness;
+        out->n_finishers = m->n_finishers;
+        out->n_verifiers = m->n_verifiers;
+        out->witness_ahead = m->witness_ahead;
+        out->budget_bytes = resident < m->work_bytes ? m->work_bytes - resident : 0;
+        out->critical_bytes = m->critical_bytes;
+        return CUZK_OK;
+    }
     CUZK_TRY(most_at_once(&out->n_witness, recording, CUZK_SPAN_WITNESS, err));
     CUZK_TRY(most_at_once(&out->n_finishers, recording, CUZK_SPAN_PROVE_FINISH, err));
     return most_at_once(&out->n_verifiers, recording, CUZK_SPAN_VERIFY, err);
@@ -115,6 +142,7 @@ static void change_machine(cuzk_sim_machine *m, variant v)
         m->cores *= 2;
         m->copies *= 2;
         m->budget_bytes *= 2;
+        m->critical_bytes *= 2;
     }
 }
 

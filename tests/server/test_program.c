@@ -3,6 +3,9 @@
  * kind of proof, proof_kind 6. Its text is SubmitProofRequest.vanilla_proof, and nothing else of
  * the request counts for its result. Takes the keys of section test.
  *
+ * With CUZK_TEST_DEVICES=N there are N devices, the second one on ("null:1") for the empty work
+ * only.
+ *
  * With CUZK_TEST_TRACE=FILE it appends a line for each stage that it runs: "STAGE UNIT TEXT".
  * "gate=NAME[@N]" in a text: units wait in their prove stage until there is a file NAME in the
  * working folder, all but the first N that come to such a gate; circuit null-slow is loaded when
@@ -98,6 +101,17 @@ static cuzk_status trace(void *user, null_stage stage, const char *text, int uni
     return stage == NULL_PROVE ? pass_gate(text, call) : CUZK_OK;
 }
 
+static void add_devices(cuzk_work_devices *devices)
+{
+    const char *text = getenv("CUZK_TEST_DEVICES");
+    unsigned n = text != NULL ? (unsigned)strtoul(text, NULL, 10) : 0;
+    for (n = n < CUZK_WORK_DEVICES_MAX ? n : CUZK_WORK_DEVICES_MAX; devices->n < n; devices->n++) {
+        cuzk_work_device *device = &devices->devices[devices->n];
+        *device = (cuzk_work_device){.name = "nothing"};
+        snprintf(device->id, sizeof device->id, "null:%u", devices->n);
+    }
+}
+
 static cuzk_status add_kinds(cuzk_engine_kind *kinds, cuzk_error *err)
 {
     const char *path = getenv("CUZK_TEST_TRACE");
@@ -118,7 +132,8 @@ static cuzk_status add_kinds(cuzk_engine_kind *kinds, cuzk_error *err)
     return CUZK_OK;
 }
 
-const cuzk_program cuzk_the_program = {.is_test = true, .add_kinds = add_kinds};
+const cuzk_program cuzk_the_program = {
+    .is_test = true, .add_kinds = add_kinds, .add_devices = add_devices};
 
 int main(int argc, char **argv)
 {

@@ -163,6 +163,43 @@ def test_simulated(cuzk):
     cuzk.fails(1, "no job that ended", "simulate", cuzk.write("empty.rec", harness.read(path)[:400]))
 
 
+def measure_model(cuzk, n_devices, n_workers, budget, n_jobs, ms):
+    """Jobs of several shapes; how far the model is from what the daemon took, as a part of it."""
+    name = "model-%d-%d-%s" % (n_devices, n_workers, budget)
+    d = Daemon(cuzk, test=True, name=name, env={"CUZK_TEST_DEVICES": str(n_devices)},
+               config={"recording.path": "rec", "journal.path": "none", "memory.total_budget": budget,
+                       "gpus.gpu_workers_per_device": n_workers})
+    with d:
+        calls = []
+        for i in range(n_jobs):
+            times = dict(witness=(1, 2, 4)[i % 3], prove=1 + i % 2, lane=3, finish=0.2, verify=0.5)
+            text = " ".join("%s_us=%d" % (k, v * ms * 1000) for k, v in times.items())
+            calls.append(d.c.start("Prove", submit=d.null("units=%d witness=300000000 n=%d %s" % (2 + i % 3, i, text))))
+        assert [c.result().result.status for c in calls] == [COMPLETED] * n_jobs
+    j = cuzk.ok("simulate", d.folder + "/rec", "--json").json()
+    as_it_is = j["variants"][0]
+    assert (j["devices"], j["workers"], j["jobs"]) == (n_devices, n_workers, n_jobs), j
+    assert 300000000 <= as_it_is["peak_bytes"] <= (1 << 30 if budget == "2GiB" else 1 << 60), as_it_is
+    off = as_it_is["end_ns"] / j["recorded_ns"] - 1
+    print("  %s: %d partitions, recorded %.3f s, simulated %.3f s: %+.1f %%" % (
+        name, j["units"], j["recorded_ns"] / 1e9, as_it_is["end_ns"] / 1e9, 100 * off))
+    return off, as_it_is["peak_bytes"]
+
+
+def test_model(cuzk):
+    """Throughput of the model within 5 % of the daemon's: devices, workers, much memory and little."""
+    cases = [(2, 2, "2GiB"), (2, 1, "64GiB")]
+    if daemon.NIGHTLY:
+        cases = [(n, w, b) for n in (1, 2) for w in (1, 2) for b in ("64GiB", "2GiB")]
+    for n_devices, n_workers, budget in cases:
+        for attempt in range(3):  # what else runs on the machine is not in the model
+            off, peak = measure_model(cuzk, n_devices, n_workers, budget, *((40, 20) if daemon.NIGHTLY else (12, 8)))
+            if abs(off) < 0.05:
+                break
+        assert abs(off) < 0.05, (n_devices, n_workers, budget, off)
+        assert budget != "2GiB" or n_devices * n_workers < 4 or peak > 800000000, peak  # memory is what they wait for
+
+
 def test_a_killed_daemon_leaves_a_recording(cuzk):
     """Readable at any moment, also cut anywhere; the next daemon begins a new file and keeps the old one."""
     d = Daemon(cuzk, test=True, name="killed", config={"recording.path": "rec"})

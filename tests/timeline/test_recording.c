@@ -248,6 +248,10 @@ static void test_wrong_pieces(void **state)
         {CUZK_PIECE_DEVICE, "\x00\xff\xff\x01x", 5, "above 255"},
         {CUZK_PIECE_DEVICE, "\x00", 1, "NUL"},
         {CUZK_PIECE_LOST, "", 0, "cut off"},
+        {CUZK_PIECE_MACHINE, "", 0, "cut off"},
+        {CUZK_PIECE_MACHINE, "\x05\x01\x02\x03\x04", 5, "threads is cut off"},
+        {CUZK_PIECE_MACHINE, "\x05\x01\x02\x03\x80\x80\x04\x01", 8, "above 65535"},
+        {CUZK_PIECE_MACHINE, "\x05\x01\x02\x03\x04\x05\x06", 7, NULL}, /* of later versions */
         {CUZK_PIECE_NAMES, "abc", 3, "no end"},
         {99, "whatever", 8, NULL},
         {99, "", 0, NULL},
@@ -270,6 +274,25 @@ static void test_wrong_pieces(void **state)
         cuzk_recording_clear(&r);
         cuzk_text_clear(&text);
     }
+}
+
+static void test_machine(void **state)
+{
+    (void)state;
+    const cuzk_recording_machine machine = {.work_bytes = UINT64_MAX,
+                                            .critical_bytes = 12345678901,
+                                            .n_witness = 65535,
+                                            .n_finishers = 2,
+                                            .n_verifiers = 3,
+                                            .witness_ahead = 0};
+    cuzk_text text = {0};
+    cuzk_recording_put_start(&text, 0, 0);
+    cuzk_recording_put_machine(&text, &machine);
+    cuzk_recording r;
+    assert_int_equal(cuzk_recording_read(&r, (uint8_t *)text.data, text.size, NULL), CUZK_OK);
+    assert_memory_equal(&r.machine, &machine, sizeof machine);
+    cuzk_recording_clear(&r);
+    cuzk_text_clear(&text);
 }
 
 static void test_texts_are_plain(void **state)
@@ -409,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_names_of_a_later_version),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_catalogue),
+        cmocka_unit_test(test_machine),
         cmocka_unit_test(test_texts_are_plain),
         cmocka_unit_test(test_zeros_behind),
     };

@@ -171,6 +171,12 @@ static void test_memory(void **state)
     cuzk_sim_result r = run(make(porep, 1, 10), m);
     assert_int_equal(r.peak_bytes, 3000);
     cuzk_sim_result_clear(&r);
+    m.critical_bytes = 1001; /* is left for what is CRITICAL: one at a time again */
+    assert_int_equal(end_of(make(porep, 1, 10), m), 10 * (800 + CYCLE + TAIL));
+    m.critical_bytes = 1000;
+    r = run(make(porep, 1, 10), m);
+    assert_int_equal(r.peak_bytes, 2000);
+    cuzk_sim_result_clear(&r);
     m.budget_bytes = 999;
     cuzk_error err = {0};
     assert_int_equal(cuzk_simulate(&r, make(porep, 1, 10), &m, &err), CUZK_E_ARGUMENT);
@@ -178,6 +184,48 @@ static void test_memory(void **state)
     m = machine(1, 0);
     memset(&err, 0, sizeof err);
     assert_int_equal(cuzk_simulate(&r, &equal.load, &m, &err), CUZK_E_ARGUMENT);
+}
+
+/* Workers do not go on while twice as many proofs wait as can be finished at once. */
+static void test_finish_is_full(void **state)
+{
+    (void)state;
+    const cuzk_sim_unit unit = {.lane = 10, .finish = 1000};
+    cuzk_sim_machine m = machine(1, 1);
+    m.n_finishers = 1;
+    cuzk_sim_result r = run(make(unit, 1, 8), m);
+    assert_int_equal(r.end_ns, 10 + 8 * 1000);
+    cuzk_sim_result_clear(&r);
+    /* two wait while the last slow one is finished: the last two are taken after it, one by one */
+    const cuzk_sim_unit fast = {.lane = 10, .finish = 1};
+    cuzk_sim_load *load = make(unit, 2, 4);
+    for (size_t u = 4; u < 8; u++) {
+        load->units[u].lane = fast.lane;
+        load->units[u].finish = fast.finish;
+    }
+    assert_int_equal(end_of(load, m), 10 + 4 * 1000 + 2 * 10 + 1);
+}
+
+/* Where all workers are busy, one more serves what is CRITICAL: it gets the lane next. */
+static void test_critical(void **state)
+{
+    (void)state;
+    const cuzk_sim_unit unit = {.before = 1000, .lane = 1000};
+    cuzk_sim_load *load = make(unit, 2, 1);
+    equal.jobs[0].n_units = 1;
+    equal.units[1] = (cuzk_sim_unit){.lane = 10, .job = 1};
+    equal.jobs[1].priority = 4;
+    equal.jobs[1].arrival_ns = 500;
+    cuzk_sim_machine m = machine(1, 1);
+    m.is_backlog = false;
+    cuzk_sim_result r = run(load, m);
+    assert_int_equal(r.unit_ends[1], 510);
+    assert_int_equal(r.unit_ends[0], 2000);
+    cuzk_sim_result_clear(&r);
+    equal.jobs[1].priority = 3; /* it waits for the worker */
+    r = run(load, m);
+    assert_int_equal(r.unit_ends[1], 2010);
+    cuzk_sim_result_clear(&r);
 }
 
 static void test_order(void **state)
@@ -277,6 +325,8 @@ int main(void)
         cmocka_unit_test(test_devices),
         cmocka_unit_test(test_shared_resources),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_finish_is_full),
+        cmocka_unit_test(test_critical),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_any_load),
         cmocka_unit_test(test_of_recording),
