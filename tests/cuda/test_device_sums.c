@@ -15,6 +15,7 @@ static void open_summer(cuzk_curve_id id)
     cuzk_error error = {0};
     curve = cuzk_curve_get(id);
     must(cuzk_point_summer_open(&summer, device.api, curve, &error), &error);
+    must(cuzk_point_adder_fit(&summer.adder, (unsigned)device.n_sms, &error), &error);
 }
 
 /* What the endomorphism multiplies by. */

@@ -20,6 +20,7 @@ static cuzk_status open_all(cuzk_device_prover *d, const cuzk_device_prover_para
     CUZK_TRY(use_device(d, err));
     CUZK_TRY(cuzk_point_summer_open(&d->summer, d->api, p->curve, err));
     d->has_summer = true;
+    CUZK_TRY(cuzk_point_adder_fit(&d->summer.adder, (unsigned)d->device->n_sms, err));
     if (p->decode_late) {
         CUZK_TRY(cuzk_point_decoder_open(&d->decoder, d->api, err));
         d->has_decoder = true;

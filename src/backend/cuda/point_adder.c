@@ -47,6 +47,21 @@ cuzk_status cuzk_point_adder_open(cuzk_point_adder *out, const cuzk_cuda_api *ap
     return CUZK_OK;
 }
 
+cuzk_status cuzk_point_adder_fit(cuzk_point_adder *a, unsigned n_sms, cuzk_error *err)
+{
+    enum { REGISTERS = 1 << 16, GRANULE = 8 }; /* of a multiprocessor, since 7.5; of a thread */
+    for (int g = 0; g < 2; g++) {
+        for (int s = 0; s < CUZK_ADD_SOURCES; s++) {
+            int n = 0;
+            CUZK_CUDA_TRY(a->api, err, cuFuncGetAttribute,
+                          (&n, CU_FUNC_ATTRIBUTE_NUM_REGS, a->finish[g][s]));
+            uint32_t each = ((uint32_t)n + GRANULE - 1) / GRANULE * GRANULE * CUZK_ADD_BLOCK;
+            a->wave[g][s] = each == 0 ? 0 : n_sms * (REGISTERS / each) * CUZK_ADD_BLOCK;
+        }
+    }
+    return CUZK_OK;
+}
+
 void cuzk_point_adder_close(cuzk_point_adder *adder)
 {
     (void)CUZK_CU(adder->api, cuModuleUnload)(adder->module);
@@ -72,6 +87,14 @@ static uint32_t inverses_for(uint32_t n_threads)
     uint32_t n = (n_threads + TOTALS - 1) / TOTALS;
     n = n < LEAST ? LEAST : n > MOST ? MOST : n;
     return n < n_threads ? n : n_threads;
+}
+
+/* So many threads, or a little less: whole waves. */
+static uint32_t whole_waves(uint32_t n_threads, uint32_t wave)
+{
+    enum { MANY = 8 };
+    bool is_few = wave != 0 && n_threads > wave && n_threads / wave < MANY;
+    return is_few ? n_threads / wave * wave : n_threads;
 }
 
 size_t cuzk_point_add_workspace_bytes(const cuzk_group *group, uint32_t n_pairs)
@@ -115,9 +138,15 @@ cuzk_status cuzk_point_add_launch(const cuzk_point_adder *adder, cuzk_group_id g
                                   const cuzk_add_args *args, CUstream stream, cuzk_error *err)
 {
     const cuzk_cuda_api *api = adder->api;
+    cuzk_add_args fitted = *args;
     if (args->n_pairs == 0) {
         return CUZK_OK;
     }
+    fitted.n_threads = whole_waves(args->n_threads, adder->wave[group][source]);
+    if (fitted.n_inverses > fitted.n_threads) {
+        fitted.n_inverses = fitted.n_threads;
+    }
+    args = &fitted;
     CUZK_TRY(cuzk_device_times_mark(adder->times, kind, stream, err));
     CUZK_TRY(launch(api, adder->prefix[group][source], args->n_threads, args, stream, err));
     CUZK_TRY(cuzk_device_times_mark(

@@ -14,11 +14,19 @@ typedef struct {
     CUfunction inverse[2];
     CUfunction finish[2][CUZK_ADD_SOURCES];
     cuzk_device_times *times; /* marks of what is launched, or NULL; borrowed */
+    /* Threads of finish that the device runs at once, 0: not known. */
+    uint32_t wave[2][CUZK_ADD_SOURCES];
 } cuzk_point_adder;
 
 /** Load the kernels of a curve into the current context. Errors: E_DEVICE. */
 cuzk_status cuzk_point_adder_open(cuzk_point_adder *out, const cuzk_cuda_api *api,
                                   cuzk_curve_id curve, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** From here on batches of a few waves of threads on a device of n_sms multiprocessors have whole
+ *  ones: what runs in a last wave that is nearly empty takes as long as in a full one.
+ *  Errors: E_DEVICE. */
+cuzk_status cuzk_point_adder_fit(cuzk_point_adder *adder, unsigned n_sms,
+                                 cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Unload them; nothing may be running. */
 void cuzk_point_adder_close(cuzk_point_adder *adder);
