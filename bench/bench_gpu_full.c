@@ -355,7 +355,12 @@ static void open_engine(bench *b, const char *recording)
                                   .limit_bytes = UINT64_C(1) << 30,
                                   .kinds = o.kinds,
                                   .devices = &device,
-                                  .n_devices = 1};
+                                  .n_devices = 1,
+                                  .machine = {.n_witness = o.n_witness,
+                                              .n_finishers = o.n_finishers,
+                                              .n_verifiers = o.n_verifiers,
+                                              .witness_ahead = o.witness_ahead}};
+    cuzk_engine_work_bytes(&o, &record.machine.work_bytes, &record.machine.critical_bytes);
     check(cuzk_record_start(&b->record, &record, &err), &err);
     check(cuzk_engine_create(&b->engine, &o, &err), &err);
 }
