@@ -268,6 +268,7 @@ static void bench_multiples(sum_run *r, const uint64_t *scalars, unsigned lg_n, 
     const cuzk_curve *curve = r->s->curve;
     char name[32];
     cuzk_fr k = {{0}}, one, log;
+    r->params.n = 1u << lg_n;
     for (uint32_t i = 0; i < r->params.n; i++) {
         memcpy(&one, scalars + 4 * (size_t)i, 32);
         curve->fr_from_u64(&log, logarithm(i));
