@@ -69,37 +69,90 @@ CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) bucket_counts(cuzk_bucket_args a)
     }
 }
 
-/* Where the round before put point `place` of a bucket that began at `begin` then: pairs' sums
- * first, then the points that had no partner. */
-static __device__ __forceinline__ uint32_t point_of(const cuzk_bucket_args &a, uint32_t key,
-                                                    uint32_t begin, uint32_t place)
+/* Where the round before put point `place` of a bucket that began at `begin` then, and ended with
+ * n_before points: pairs' sums first, then the points that had no partner. */
+static __device__ __forceinline__ uint32_t point_of(const cuzk_bucket_args &a, uint32_t before,
+                                                    uint32_t n_before, uint32_t begin,
+                                                    uint32_t place)
 {
-    uint32_t before = a.before[key], n_pairs = (a.before[key + 1] - before) / 2;
-    return place < n_pairs ? before - begin + place : a.n_pairs_before + 2 * begin - before;
+    return place < n_before / 2 ? before - begin + place : a.n_pairs_before + 2 * begin - before;
+}
+
+/* What a thread has of one point, and of its bucket. */
+typedef struct {
+    uint32_t i, key;
+    uint32_t first, second; /* of the first round: entries' values */
+    uint32_t begin, end, next;
+    uint32_t before, before_end; /* of later rounds */
+    bool leads;                  /* the first of a pair, or without a partner */
+} pair_work;
+
+template <bool FIRST>
+static __device__ __forceinline__ void write_pair(const cuzk_bucket_args &a, const pair_work &w)
+{
+    uint32_t place = w.i - w.begin, first = w.first, second = w.second;
+    if (!FIRST) {
+        uint32_t n_before = w.before_end - w.before;
+        first = point_of(a, w.before, n_before, w.begin, place) << 1;
+        second = point_of(a, w.before, n_before, w.begin, place + 1) << 1;
+    }
+    a.next_keys[w.next + place / 2] = w.key;
+    if (w.i + 1 < w.end) {
+        uint2 pair;
+        pair.x = first;
+        pair.y = second;
+        ((uint2 *)a.list)[w.begin - w.next + place / 2] = pair;
+    } else {
+        a.list[2 * (size_t)a.n_pairs + (2 * w.next - w.begin)] = first;
+    }
+}
+
+/* Step by step for all points of the thread, so that their loads are under way together. */
+template <bool FIRST> static __device__ __forceinline__ void list_pairs(const cuzk_bucket_args &a)
+{
+    pair_work w[CUZK_PAIRS_EACH];
+#pragma unroll
+    for (int j = 0; j < CUZK_PAIRS_EACH; j++) {
+        w[j].i = (blockIdx.x * CUZK_PAIRS_EACH + (uint32_t)j) * BUCKET_BLOCK + threadIdx.x;
+        bool exists = w[j].i < a.n;
+        if (FIRST) {
+            w[j].key = exists ? a.entries[w[j].i].key : 0;
+            w[j].first = exists ? a.entries[w[j].i].value : 0;
+            w[j].second = w[j].i + 1 < a.n ? a.entries[w[j].i + 1].value : 0;
+        } else {
+            w[j].key = exists ? a.keys[w[j].i] : 0;
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < CUZK_PAIRS_EACH; j++) {
+        w[j].begin = a.begin[w[j].key];
+    }
+#pragma unroll
+    for (int j = 0; j < CUZK_PAIRS_EACH; j++) {
+        w[j].leads = w[j].i < a.n && (w[j].i - w[j].begin) % 2 == 0;
+        if (w[j].leads) {
+            w[j].end = a.begin[w[j].key + 1];
+            w[j].next = a.next[w[j].key];
+            if (!FIRST) {
+                w[j].before = a.before[w[j].key];
+                w[j].before_end = a.before[w[j].key + 1];
+            }
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < CUZK_PAIRS_EACH; j++) {
+        if (w[j].leads) {
+            write_pair<FIRST>(a, w[j]);
+        }
+    }
 }
 
 CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) bucket_pairs(cuzk_bucket_args a)
 {
-    uint32_t i = thread_number();
-    if (i >= a.n) {
-        return;
-    }
-    bool is_first_round = a.entries != NULL;
-    uint32_t key = is_first_round ? a.entries[i].key : a.keys[i];
-    uint32_t begin = a.begin[key], place = i - begin;
-    if (place % 2 != 0) {
-        return;
-    }
-    uint32_t next = a.next[key];
-    uint32_t first = is_first_round ? a.entries[i].value : point_of(a, key, begin, place) << 1;
-    a.next_keys[next + place / 2] = key;
-    if (i + 1 < a.begin[key + 1]) {
-        uint2 pair;
-        pair.x = first;
-        pair.y = is_first_round ? a.entries[i + 1].value : point_of(a, key, begin, place + 1) << 1;
-        ((uint2 *)a.list)[begin - next + place / 2] = pair;
+    if (a.entries != NULL) {
+        list_pairs<true>(a);
     } else {
-        a.list[2 * (size_t)a.n_pairs + (2 * next - begin)] = first;
+        list_pairs<false>(a);
     }
 }
 

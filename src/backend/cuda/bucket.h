@@ -27,6 +27,7 @@ enum {
     CUZK_RADIX_BITS = 8,      /* of a pass at most: one value of each thread of a block */
     CUZK_RADIX_TILE = 4096,   /* entries of a block of the sort */
     CUZK_SCAN_TILE = 2048,    /* elements of a block of the scan */
+    CUZK_PAIRS_EACH = 4,      /* points of a thread of bucket_pairs: their loads overlap */
     CUZK_ROUNDS_MAX = 32,     /* totals that bucket_totals gives */
     CUZK_TOTALS_LARGEST = 32, /* then the largest count … */
     CUZK_TOTALS_ENTRIES = 33, /* … and the number of entries with a bucket */
@@ -91,9 +92,9 @@ typedef struct {
  * bucket_bounds: begin of sorted entries. bucket_totals: points after each round, the largest count
  * and begin[n_buckets], added to zeroed totals. bucket_counts: next[b] = ⌈count/2⌉, next[n_buckets]
  * = 0.
- * bucket_pairs, one thread a point: for the next round keys of its points in the order of buckets;
- * for the additions the list. Pairs come first in it, pair k of bucket b as number begin[b] -
- * next[b]
+ * bucket_pairs, one thread for CUZK_PAIRS_EACH points: for the next round keys of its points in the
+ * order of buckets; for the additions the list. Pairs come first in it, pair k of bucket b as
+ * number begin[b] - next[b]
  * + k (scanned: the pairs in the buckets before b), then the n_pairs'th word on the points without
  * a partner, that of b as number 2·next[b] - begin[b]. The additions write in the same order, so
  * that no thread idles beside one that adds. */

@@ -279,16 +279,18 @@ static __device__ __forceinline__ uint32_t block_scan(uint32_t v, uint32_t *warp
     return before + sum - v;
 }
 
-/* The lanes that exist and have this lane's radix. One vote a bit: __match_any_sync takes longer
- * the more different values there are. */
-static __device__ __forceinline__ uint32_t lanes_like(bool exists, uint32_t radix)
+/* The lanes that exist and have this lane's radix of so many bits. One vote a bit: __match_any_sync
+ * takes longer the more different values there are. */
+static __device__ __forceinline__ uint32_t lanes_like(bool exists, uint32_t radix, uint32_t bits)
 {
     uint32_t same = __ballot_sync(0xffffffffu, exists);
 #pragma unroll
     for (uint32_t bit = 0; bit < CUZK_RADIX_BITS; bit++) {
-        bool is_set = (radix >> bit & 1) != 0;
-        uint32_t votes = __ballot_sync(0xffffffffu, is_set);
-        same &= is_set ? votes : ~votes;
+        if (bit < bits) {
+            bool is_set = (radix >> bit & 1) != 0;
+            uint32_t votes = __ballot_sync(0xffffffffu, is_set);
+            same &= is_set ? votes : ~votes;
+        }
     }
     return same;
 }
@@ -351,7 +353,7 @@ template <bool CODES> static __device__ __forceinline__ void scatter_tile(const 
         if (t.first + (warp * ROUNDS + j) * 32 < t.end) {
             bool exists = (present >> j & 1) != 0;
             uint32_t radix = radix_of(a, held[j].key);
-            uint32_t same = lanes_like(exists, radix);
+            uint32_t same = lanes_like(exists, radix, a.bits);
             uint32_t before = (uint32_t)__popc(same & ((1u << lane) - 1));
             uint32_t base = s.counts[warp][radix];
             __syncwarp();

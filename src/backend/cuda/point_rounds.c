@@ -55,7 +55,9 @@ static cuzk_status list_pairs(const cuzk_summing *c, const round_plan *r, cuzk_e
     CUZK_TRY(launch(c, s->counts, (uint64_t)l->n_buckets + 1, &args, err));
     CUZK_TRY(cuzk_sum_scan(s, args.next, cuzk_sum_place(c, l->scan), (size_t)l->n_buckets + 1,
                            c->stream, err));
-    return launch(c, s->pairs, r->n_points, &args, err);
+    const uint32_t of_block = CUZK_PAIRS_EACH * CUZK_BUCKET_BLOCK;
+    uint64_t n_blocks = ((uint64_t)r->n_points + of_block - 1) / of_block;
+    return launch(c, s->pairs, n_blocks * CUZK_BUCKET_BLOCK, &args, err);
 }
 
 /* The pairs' sums, and behind them the points without a partner. */
