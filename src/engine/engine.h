@@ -14,6 +14,7 @@
 #ifndef CUZK_ENGINE_ENGINE_H
 #define CUZK_ENGINE_ENGINE_H
 
+#include "base/trace_context.h"
 #include "engine/journal.h"
 #include "engine/work.h"
 
@@ -96,6 +97,7 @@ typedef struct {
     int state;          /* ENDED: cuzk_job_state */
     cuzk_status status; /* END of a stage, ENDED */
     const char *text;   /* borrowed for the call; NULL: none */
+    const cuzk_trace_context *trace; /* the job's, borrowed for the call; NULL: of no job */
 } cuzk_event;
 
 typedef struct {
@@ -196,8 +198,9 @@ typedef struct {
     unsigned priority; /* 0: the kind's own */
     void *payload;     /* handed over: freed with free, also when it is refused */
     size_t payload_bytes;
-    uint64_t reserved_bytes; /* of one cuzk_engine_reserve, at least payload_bytes, taken over with
-                                the payload; 0: the engine reserves, and the submission waits */
+    uint64_t reserved_bytes;  /* of one cuzk_engine_reserve, at least payload_bytes, taken over with
+                                 the payload; 0: the engine reserves, and the submission waits */
+    cuzk_trace_context trace; /* the caller's, told with the job's events; not journalled */
     cuzk_on_submitted on_submitted; /* called once, from any thread, maybe before submit returns */
     cuzk_on_result on_result; /* NULL: nobody waits. Else called once, after on_submitted, unless it
                                  was not accepted or cuzk_engine_leave came first */

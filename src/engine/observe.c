@@ -37,6 +37,7 @@ void cuzk_observe_unit(const cuzk_engine *engine, cuzk_event_id id, cuzk_event_p
                                                    : 0,
         .status = status,
         .text = text,
+        .trace = &job->trace,
     };
     cuzk_observe(engine, &event);
 }
@@ -63,6 +64,7 @@ void cuzk_observe_job(const cuzk_engine *engine, cuzk_event_id id, const cuzk_jo
         .state = (int)(has_ended ? job->state : CUZK_JOB_QUEUED),
         .status = has_ended ? job->status : CUZK_OK,
         .text = has_ended ? job->error : NULL,
+        .trace = &job->trace,
     };
     cuzk_observe(engine, &event);
 }

@@ -164,6 +164,7 @@ static void join(cuzk_engine *engine, cuzk_claim *claim, cuzk_job *job)
 static void enter(cuzk_engine *engine, cuzk_claim *claim, cuzk_job *job)
 {
     job->submitted_ns = claim->since_ns;
+    job->trace = claim->trace;
     job->entered_ns = cuzk_now_ns();
     job->payload = claim->payload;
     job->has_payload = true;

@@ -73,6 +73,7 @@ typedef struct {
     cuzk_share_id share;
     bool has_payload; /* the payload's bytes are reserved; decoder's bytes are waited for next */
     uint64_t since_ns;
+    cuzk_trace_context trace;
 } cuzk_claim;
 
 /* One caller who waits for a job. */
@@ -189,9 +190,10 @@ struct cuzk_job {
 
     int64_t accepted_unix_ms, ended_unix_ms;
     uint64_t submitted_ns, accepted_ns, started_ns, ended_ns; /* 0: not yet */
-    uint64_t entered_ns; /* when it came into the table of this process */
-    unsigned n_before;   /* units that were proved before that */
-    uint64_t kept_ns;    /* since then it is among the ended ones in memory */
+    uint64_t entered_ns;      /* when it came into the table of this process */
+    cuzk_trace_context trace; /* of the submission that made it */
+    unsigned n_before;        /* units that were proved before that */
+    uint64_t kept_ns;         /* since then it is among the ended ones in memory */
     uint64_t total_ns, queue_ns, resident_ns, witness_ns, prove_ns, lane_ns;
     uint64_t kept_bytes;
 };

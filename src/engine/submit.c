@@ -56,6 +56,7 @@ static cuzk_status make_claim(cuzk_claim **out, const cuzk_engine *engine,
     claim->payload = submission->payload;
     claim->order.priority = claim->priority;
     claim->since_ns = cuzk_now_ns();
+    claim->trace = submission->trace;
     *out = claim;
     return CUZK_OK;
 }

@@ -15,6 +15,8 @@ enum { REDIRECTS_MAX = 10, CONNECT_SECONDS = 30, SILENCE_SECONDS = 60, BODY_LINE
 
 static struct {
     CURLcode (*global_init)(long);
+    struct curl_slist *(*slist_append)(struct curl_slist *, const char *);
+    void (*slist_free_all)(struct curl_slist *);
     CURL *(*easy_init)(void);
     CURLcode (*easy_setopt)(CURL *, CURLoption, ...);
     CURLcode (*easy_perform)(CURL *);
@@ -38,6 +40,8 @@ static void load_library(void)
         library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
     }
     curl.usable = library != NULL && load_symbol(library, &curl.global_init, "curl_global_init") &&
+                  load_symbol(library, &curl.slist_append, "curl_slist_append") &&
+                  load_symbol(library, &curl.slist_free_all, "curl_slist_free_all") &&
                   load_symbol(library, &curl.easy_init, "curl_easy_init") &&
                   load_symbol(library, &curl.easy_setopt, "curl_easy_setopt") &&
                   load_symbol(library, &curl.easy_perform, "curl_easy_perform") &&
@@ -155,13 +159,19 @@ static cuzk_status perform(const char *url, uint64_t offset, const cuzk_http_sin
     return CUZK_OK;
 }
 
-cuzk_status cuzk_http_get(const char *url, uint64_t offset, const cuzk_http_sink *sink,
-                          cuzk_error *err)
+cuzk_status cuzk_http_usable(const char *what, cuzk_error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_library);
     CUZK_FAIL_IF(!curl.usable, err, CUZK_E_UNSUPPORTED,
-                 "%s: libcurl is not installed (package libcurl4)", url);
+                 "%s: libcurl is not installed (package libcurl4)", what);
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_http_get(const char *url, uint64_t offset, const cuzk_http_sink *sink,
+                          cuzk_error *err)
+{
+    CUZK_TRY(cuzk_http_usable(url, err));
     bool no_parts = false;
     cuzk_error first = {0};
     cuzk_status s = perform(url, offset, sink, &no_parts, &first);
@@ -174,7 +184,82 @@ cuzk_status cuzk_http_get(const char *url, uint64_t offset, const cuzk_http_sink
     return s;
 }
 
+/* ---- posting --------------------------------------------------------------------------------- */
+
+static size_t on_answer(char *data, size_t each, size_t count, void *ctx)
+{
+    transfer *t = ctx;
+    size_t n = each * count, room = sizeof t->body - 1 - t->n_body;
+    size_t kept = n < room ? n : room;
+    memcpy(t->body + t->n_body, data, kept);
+    t->n_body += kept;
+    return n;
+}
+
+static CURLcode post(transfer *t, const char *url, struct curl_slist *headers, const void *data,
+                     size_t n, long timeout_ms, char *message)
+{
+    CURL *h = t->handle;
+    CURLcode bad = CURLE_OK;
+#define SET(option, value) bad = bad == CURLE_OK ? curl.easy_setopt(h, (option), (value)) : bad
+    SET(CURLOPT_URL, url);
+    SET(CURLOPT_ERRORBUFFER, message);
+    SET(CURLOPT_NOSIGNAL, 1L);
+    SET(CURLOPT_TIMEOUT_MS, timeout_ms);
+    SET(CURLOPT_USERAGENT, "cuzk");
+    SET(CURLOPT_PROXY, "");
+    SET(CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(CURLOPT_HTTPHEADER, headers);
+    SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)n);
+    SET(CURLOPT_POSTFIELDS, data);
+    SET(CURLOPT_WRITEFUNCTION, on_answer);
+    SET(CURLOPT_WRITEDATA, t);
+#undef SET
+    return bad == CURLE_OK ? curl.easy_perform(h) : bad;
+}
+
+cuzk_status cuzk_http_post(const char *url, const char *content_type, const void *data, size_t n,
+                           long timeout_ms, cuzk_error *err)
+{
+    CUZK_TRY(cuzk_http_usable(url, err));
+    char message[CURL_ERROR_SIZE] = "", type[128];
+    snprintf(type, sizeof type, "Content-Type: %s", content_type);
+    transfer t = {.handle = curl.easy_init()};
+    struct curl_slist *headers = curl.slist_append(NULL, type);
+    CURLcode code = CURLE_OUT_OF_MEMORY;
+    long status = 0;
+    if (t.handle != NULL && headers != NULL) {
+        code = post(&t, url, headers, data, n, timeout_ms, message);
+        status = response_code(&t);
+    }
+    if (t.handle != NULL) {
+        curl.easy_cleanup(t.handle);
+    }
+    curl.slist_free_all(headers);
+    CUZK_FAIL_IF(code != CURLE_OK, err, CUZK_E_FILE, "%s: %s", url,
+                 message[0] != '\0' ? message : curl.easy_strerror(code));
+    CUZK_FAIL_IF(status < 200 || status > 299, err, CUZK_E_FILE, "%s: status %ld: %s", url, status,
+                 first_line(&t));
+    return CUZK_OK;
+}
+
 #else
+
+cuzk_status cuzk_http_usable(const char *what, cuzk_error *err)
+{
+    return CUZK_FAIL(err, CUZK_E_UNSUPPORTED, "%s: this program was built without libcurl's header",
+                     what);
+}
+
+cuzk_status cuzk_http_post(const char *url, const char *content_type, const void *data, size_t n,
+                           long timeout_ms, cuzk_error *err)
+{
+    (void)content_type;
+    (void)data;
+    (void)n;
+    (void)timeout_ms;
+    return cuzk_http_usable(url, err);
+}
 
 cuzk_status cuzk_http_get(const char *url, uint64_t offset, const cuzk_http_sink *sink,
                           cuzk_error *err)

@@ -28,4 +28,12 @@ typedef struct {
 cuzk_status cuzk_http_get(const char *url, uint64_t offset, const cuzk_http_sink *sink,
                           cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Whether requests can be made at all. what: for the message. Errors: E_UNSUPPORTED. */
+cuzk_status cuzk_http_usable(const char *what, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Post n bytes; what is answered is not looked at but for its status. timeout_ms: of all of it.
+ *  No redirects, no proxies. Errors: as cuzk_http_get. */
+cuzk_status cuzk_http_post(const char *url, const char *content_type, const void *data, size_t n,
+                           long timeout_ms, cuzk_error *err) CUZK_WARN_UNUSED;
+
 #endif

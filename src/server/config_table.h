@@ -155,6 +155,13 @@
     X(recording, memory, SIZE, 0, CUZK_GIB, "\"16MiB\"", NULL, RESTART,                           \
       "Bytes of the last minutes' recording that are kept in memory for the HTTP port's pages, at\n" \
       "most 1/192 of the memory budget; looking at them takes twice as much. 0: none.")             \
+    X(otel, endpoint, TEXT, 0, 0, "\"none\"", "none", RESTART,                                   \
+      "Export jobs and the stages of their partitions as OpenTelemetry spans to this URL, such as\n" \
+      "http://localhost:4318/v1/traces: OTLP over HTTP, in JSON.")                                  \
+    X(otel, service_name, TEXT, 0, 0, "\"cuzk\"", NULL, RESTART,                                   \
+      "service.name of what is exported.")                                                          \
+    X(otel, queue, NUMBER, 16, 1000000, "4096", NULL, RESTART,                                     \
+      "Spans that wait to be sent, half a kilobyte each; more are dropped and counted.")            \
     X(test, faults, LIST, 0, 64, "[]", NULL, RESTART,                                              \
       "Faults to inject. Of the tests' program only; the daemon refuses it.")
 

@@ -193,6 +193,29 @@ static unsigned witness_threads(const cuzk_config *config)
     return (unsigned)(threads < most ? threads : most);
 }
 
+static cuzk_status open_otel(cuzk_daemon *d, cuzk_error *err)
+{
+    const cuzk_config *c = d->config;
+    if (c->otel_endpoint[0] == '\0') {
+        return CUZK_OK;
+    }
+    CUZK_FAIL_IF(strncmp(c->otel_endpoint, "http://", 7) != 0 &&
+                     strncmp(c->otel_endpoint, "https://", 8) != 0,
+                 err, CUZK_E_ARGUMENT,
+                 "otel.endpoint: \"%s\" is no URL such as http://localhost:4318/v1/traces",
+                 c->otel_endpoint);
+    const cuzk_otel_options o = {.endpoint = c->otel_endpoint,
+                                 .service_name = c->otel_service_name,
+                                 .n_queued_max = (unsigned)c->otel_queue,
+                                 .kinds = d->kinds,
+                                 .log = d->log};
+    cuzk_status status = cuzk_otel_start(&d->server.otel, &o, err);
+    if (status != CUZK_OK) {
+        cuzk_error_prefix(err, "otel.endpoint");
+    }
+    return status;
+}
+
 /* Bodies of HTTP requests are received without asking the engine: what they may take together is
  * taken off its budget. */
 static void set_body_bytes(cuzk_daemon *d, cuzk_engine_options *o)
@@ -371,6 +394,7 @@ cuzk_status cuzk_daemon_open(cuzk_daemon *d, cuzk_error *err)
     d->server.metrics = d->metrics;
     CUZK_TRY(cuzk_timeline_create(&d->timeline, d->kinds, d->log, err));
     cuzk_timeline_set(d->timeline, d->config->logging_timeline);
+    CUZK_TRY(open_otel(d, err));
     CUZK_TRY(open_engine(d, err));
     /* clients are heard before anything large is loaded */
     cuzk_status status = cuzk_rpc_start(&d->rpc, &d->server, err);
@@ -394,6 +418,7 @@ void cuzk_daemon_close(cuzk_daemon *d)
         cuzk_engine_destroy(d->server.engine);
     }
     cuzk_record_stop(d->record);
+    cuzk_otel_stop(d->server.otel);
     cuzk_journal_close(d->journal);
     cuzk_timeline_destroy(d->timeline);
     cuzk_metrics_destroy(d->metrics);

@@ -7,6 +7,7 @@
 #include "server/live.h"
 #include "server/metrics.h"
 #include "server/options.h"
+#include "server/otel.h"
 #include "server/preload.h"
 #include "server/record.h"
 #include "server/restart.h"

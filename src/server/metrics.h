@@ -25,6 +25,8 @@ typedef struct {
     bool is_ready, is_draining;
     uint64_t journal_bytes;
     const cuzk_memory_view *memory; /* NULL: no device has memory of its own */
+    bool has_otel;                  /* spans are exported */
+    uint64_t otel_sent_total, otel_dropped_total;
     /* of the gRPC server; has_rpc false: none */
     bool has_rpc;
     unsigned rpc_calls, rpc_connections, rpc_receiving, rpc_waiting;

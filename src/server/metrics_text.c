@@ -286,6 +286,13 @@ static void put_service(cuzk_text *out, const cuzk_metrics *m, const cuzk_engine
     single(out, "cuzk_journal_bytes", "gauge", "Size of its files.", more->journal_bytes);
     single(out, "cuzk_journal_errors_total", "counter", "Troubles with the journal.",
            get(&m->journal_errors));
+    if (more->has_otel) {
+        single(out, "cuzk_otel_spans_sent_total", "counter",
+               "OpenTelemetry spans that were exported.", more->otel_sent_total);
+        single(out, "cuzk_otel_spans_dropped_total", "counter",
+               "Those that were not: the queue was full, or they could not be sent.",
+               more->otel_dropped_total);
+    }
     if (!more->has_rpc) {
         return;
     }

@@ -133,6 +133,7 @@ void cuzk_daemon_observe(void *user, const cuzk_event *event)
     }
     cuzk_metrics_observe(d->metrics, event);
     cuzk_timeline_observe(d->timeline, event);
+    cuzk_otel_observe(d->server.otel, event);
     if (d->record != NULL) {
         cuzk_record_observe(d->record, event);
     }

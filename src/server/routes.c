@@ -41,6 +41,12 @@ cuzk_status cuzk_server_metrics_text(cuzk_server *server, cuzk_text *out, cuzk_e
         .is_draining = atomic_load_explicit(&server->is_draining, memory_order_acquire),
         .journal_bytes = server->journal != NULL ? cuzk_journal_bytes(server->journal) : 0,
     };
+    if (server->otel != NULL) {
+        cuzk_otel_counts spans = cuzk_otel_look(server->otel);
+        more.has_otel = true;
+        more.otel_sent_total = spans.n_sent;
+        more.otel_dropped_total = spans.n_dropped;
+    }
     /* what the pointer leads to was made before it was stored */
     cuzk_rpc *rpc = atomic_load_explicit(&server->rpc, memory_order_acquire);
     if (rpc != NULL) {

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { NS_PER_MS = 1000000 };
 
@@ -112,6 +113,22 @@ static unsigned priority_of(uint64_t wire)
     return wire <= CUZK_PRIORITY_CRITICAL ? (unsigned)wire : CUZK_PRIORITY_NORMAL;
 }
 
+/* What the caller says of its trace; none where it says nothing that can be read. */
+static cuzk_trace_context trace_of(const grpc_metadata_array *metadata)
+{
+    static const char key[] = "traceparent";
+    cuzk_trace_context trace = {0};
+    for (size_t i = 0; i < metadata->count && !trace.is_set; i++) {
+        const grpc_metadata *m = &metadata->metadata[i];
+        if (GRPC_SLICE_LENGTH(m->key) == sizeof key - 1 &&
+            memcmp(GRPC_SLICE_START_PTR(m->key), key, sizeof key - 1) == 0) {
+            (void)cuzk_trace_context_read(&trace, (const char *)GRPC_SLICE_START_PTR(m->value),
+                                          GRPC_SLICE_LENGTH(m->value));
+        }
+    }
+    return trace;
+}
+
 /* message: handed over. */
 static void submit(cuzk_call *call, uint8_t *message, size_t size, bool is_witness,
                    bool wants_result)
@@ -145,6 +162,7 @@ static void submit(cuzk_call *call, uint8_t *message, size_t size, bool is_witne
             .priority = priority_of(head->priority),
             .payload = message,
             .payload_bytes = size,
+            .trace = trace_of(&call->metadata),
         };
         uint64_t charge = call->charge;
         call->charge = 0;

@@ -32,6 +32,7 @@ typedef struct cuzk_server {
     const cuzk_config *config; /* as at the start: live keys are told to whom they concern */
     cuzk_logger *log;
     cuzk_metrics *metrics;
+    struct cuzk_otel *otel;            /* export of spans; NULL: none */
     const cuzk_engine_kind *kinds;     /* CUZK_KINDS_MAX; a NULL name: no such kind */
     struct cuzk_circom_work *circom;   /* registered circuits; NULL: none */
     struct cuzk_device_ledger *ledger; /* of cards; NULL: there is none */

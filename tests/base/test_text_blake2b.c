@@ -4,6 +4,7 @@
  * size. */
 #include "base/blake2b.h"
 #include "base/text.h"
+#include "base/trace_context.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,11 +84,59 @@ static void test_text(void **state)
     assert_null(t.data);
 }
 
+/* W3C Trace Context, 3.2: what is no traceparent is as if there were none. */
+static void test_trace_context(void **state)
+{
+    (void)state;
+#define TRACE "4bf92f3577b34da6a3ce929d0e0e4736"
+#define SPAN  "00f067aa0ba902b7"
+    static const struct {
+        const char *text;
+        bool is_read, is_sampled;
+    } cases[] = {
+        {"00-" TRACE "-" SPAN "-01", true, true},
+        {"00-" TRACE "-" SPAN "-00", true, false},
+        {"00-" TRACE "-" SPAN "-ff", true, true}, /* unknown flags */
+        {"00-" TRACE "-" SPAN "-02", true, false},
+        {"cc-" TRACE "-" SPAN "-01", true, true},            /* a later version */
+        {"cc-" TRACE "-" SPAN "-01-what-comes", true, true}, /* with more behind it */
+        {"cc-" TRACE "-" SPAN "-01.what", false, false},
+        {"00-" TRACE "-" SPAN "-01-", false, false},
+        {"ff-" TRACE "-" SPAN "-01", false, false},
+        {"00-00000000000000000000000000000000-" SPAN "-01", false, false},
+        {"00-" TRACE "-0000000000000000-01", false, false},
+        {"00-4BF92F3577B34DA6A3CE929D0E0E4736-" SPAN "-01", false, false},
+        {"00-" TRACE "-" SPAN "-0g", false, false},
+        {"0x-" TRACE "-" SPAN "-01", false, false},
+        {"00_" TRACE "-" SPAN "-01", false, false},
+        {"00-" TRACE "_" SPAN "-01", false, false},
+        {"00-" TRACE "-" SPAN "_01", false, false},
+        {"00-" TRACE "-" SPAN "-1", false, false},
+        {"", false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cuzk_trace_context c;
+        char copy[64]; /* of exactly as many bytes, for sanitizers */
+        size_t n = strlen(cases[i].text);
+        char *end = copy + sizeof copy - n;
+        assert_true(n < sizeof copy || n == strlen("cc-" TRACE "-" SPAN "-01-what-comes"));
+        const char *text = n < sizeof copy ? memcpy(end, cases[i].text, n) : cases[i].text;
+        assert_int_equal(cuzk_trace_context_read(&c, text, n), cases[i].is_read);
+        assert_int_equal(c.is_set, cases[i].is_read);
+        assert_int_equal(c.is_sampled, cases[i].is_sampled);
+        assert_int_equal(c.trace[0], cases[i].is_read ? 0x4b : 0);
+        assert_int_equal(c.trace[15], cases[i].is_read ? 0x36 : 0);
+        assert_int_equal(c.span[1], cases[i].is_read ? 0xf0 : 0);
+        assert_int_equal(c.span[7], cases[i].is_read ? 0xb7 : 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blake2b),
         cmocka_unit_test(test_text),
+        cmocka_unit_test(test_trace_context),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

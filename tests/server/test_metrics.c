@@ -114,8 +114,14 @@ static const char *metrics_text(const cuzk_metrics *m)
 {
     static char kept[1 << 17];
     cuzk_engine_view v = make_view();
-    cuzk_metrics_more more = {
-        .version = "1.2.3", .is_ready = true, .memory = &memory, .has_rpc = true, .rpc_calls = 6};
+    cuzk_metrics_more more = {.has_otel = true,
+                              .otel_sent_total = 11,
+                              .otel_dropped_total = 12,
+                              .version = "1.2.3",
+                              .is_ready = true,
+                              .memory = &memory,
+                              .has_rpc = true,
+                              .rpc_calls = 6};
     cuzk_text text = {0};
     cuzk_metrics_text(&text, m, &v, &more);
     assert_false(text.failed);
