@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#define _GNU_SOURCE /* pthread_setname_np */
 #include "server/record.h"
 
 #include "base/clock.h"
@@ -163,6 +164,7 @@ static void take(cuzk_record *r)
 static void *run(void *user)
 {
     cuzk_record *r = user;
+    pthread_setname_np(pthread_self(), "record");
     pthread_mutex_lock(&r->lock);
     while (!r->ends) {
         struct timespec until;

@@ -322,6 +322,7 @@ static void test_waits_are_told(void **state)
     long at = test_find_event(&t, CUZK_EVENT_WAITING, CUZK_EVENT_INSTANT, "large", 0, 0);
     assert_true(at >= 0 && !test_event(&t, at).event.is_ready);
     test_expect_state(&large, CUZK_JOB_CANCELLED, CUZK_E_CANCELLED);
+    test_call_clear(&large);
     test_submit(&t, &other, "other", 0, "n=other witness=41943040");
     test_wait_submitted(&other);
     for (seen.n = 0; seen.n < 2;) {
