@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "timeline/align.h"
+#include "timeline/align_guess.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { CORNERS_MAX = 1 << 20, PARTS = 8, PARTS_LEAST = 4, LEVELS_MAX = 64 };
+enum { CORNERS_MAX = 1 << 17, PARTS = 8, PARTS_LEAST = 4, LEVELS_MAX = 64 };
 static const int64_t AROUND_HINT = 250000000;
 static const double DRIFT_MOST = 1e-3;
 
@@ -356,22 +356,47 @@ static void close_search(search *s)
     free(s->corners);
 }
 
+/* Anywhere: exactly where that is not too much, else near the best guesses. */
+static cuzk_status find_anywhere(peak *out, search *s, const cuzk_align_track *tracks,
+                                 const extent *ours, const extent *theirs, cuzk_error *err)
+{
+    cuzk_interval whole = {ours->begin, ours->end};
+    int64_t lo = ours->begin - theirs->end, hi = ours->end - theirs->begin;
+    s->whole = whole;
+    join_tracks(s, tracks, 0);
+    if (all_corners(s, NULL, lo, hi) <= CORNERS_MAX) {
+        *out = highest(s, lo, hi);
+        return CUZK_OK;
+    }
+    cuzk_align_guesses guesses;
+    CUZK_TRY(cuzk_align_guess(&guesses, tracks, s->n_tracks, whole,
+                              (cuzk_interval){theirs->begin, theirs->end}, err));
+    *out = (peak){lo, lo, INT64_MIN};
+    for (size_t i = 0; i < guesses.n; i++) {
+        int64_t around = 2 * guesses.width_ns;
+        peak p = find(s, tracks, whole, guesses.offsets[i] - around, guesses.offsets[i] + around);
+        *out = p.agreement > out->agreement ? p : *out;
+    }
+    return CUZK_OK;
+}
+
 /* One offset for all: near the hint where that fits, else anywhere. */
-static void find_offset(cuzk_alignment *a, search *s, const cuzk_align_track *tracks,
-                        const int64_t *hint)
+static cuzk_status find_offset(cuzk_alignment *a, search *s, const cuzk_align_track *tracks,
+                               const int64_t *hint, cuzk_error *err)
 {
     extent ours = extent_of(tracks, s->n_tracks, true);
     extent theirs = extent_of(tracks, s->n_tracks, false);
-    cuzk_interval whole = {ours.begin, ours.end};
     peak p = {0};
     if (hint != NULL) {
+        cuzk_interval whole = {ours.begin, ours.end};
         p = find(s, tracks, whole, *hint - AROUND_HINT, *hint + AROUND_HINT);
         a->by_hint = 2 * p.agreement >= at_most(&ours, &theirs);
     }
     if (!a->by_hint) {
-        p = find(s, tracks, whole, ours.begin - theirs.end, ours.end - theirs.begin);
+        CUZK_TRY(find_anywhere(&p, s, tracks, &ours, &theirs, err));
     }
     a->offset_ns = middle_of(&p);
+    return CUZK_OK;
 }
 
 cuzk_status cuzk_align(cuzk_alignment *out, const cuzk_align_track *tracks, size_t n_tracks,
@@ -391,7 +416,7 @@ cuzk_status cuzk_align(cuzk_alignment *out, const cuzk_align_track *tracks, size
         status = CUZK_FAIL(err, CUZK_E_MEMORY, "tying two clocks: out of memory");
         goto out;
     }
-    find_offset(out, &s, tracks, hint);
+    CUZK_TRY_OUT(status, find_offset(out, &s, tracks, hint, err));
     find_drift(&s, &part, tracks, out);
 out:
     close_search(&part);
