@@ -5,13 +5,13 @@
  *   bench_gpu_steps [--device N] [--runs N] [--curve NAME] [--step ntt|g1|g2] [--lg-ntt N] [--lg-g1
  * N]
  *                   [--lg-g2 N] [--lg-least N] [--bits N] [--together N] [--halves 1]
- *                   [--waves 0]
+ *                   [--waves N]
  *
  * --lg: the largest sizes (default 27, 26, 24); --lg-least: of sums (16); --bits, --together: of
  * the sums (point_summer.h); smaller ones in steps of 2 and 3. --halves 1: sums of multiples in
  * every way: of whole scalars, of halves, and of halves with the images of the bases there already;
  * else in the one that the cost model takes. --waves 0: additions in as many threads as the number
- * of pairs alone says (point_adder.h). Columns:
+ * of pairs alone says, and in one part (point_adder.h), 1: in whole waves, in one part. Columns:
  * curve,operation,lg_n,median_ms,floor_ms,share,result. Floor: the word products of the method's
  * multiplications at the rate of the multiplier pipe, as in bench_gpu.c. Times are device events
  * around the whole step, waits of the host included. result: whether a sum is the multiple of the
@@ -33,7 +33,7 @@ static struct {
     unsigned lg_ntt, lg_g1, lg_g2, lg_least;
     unsigned window_bits, together; /* cuzk_point_sum_params */
     unsigned halves, waves;
-} choice = {.waves = 1, .lg_ntt = 27, .lg_g1 = 26, .lg_g2 = 24, .lg_least = 16};
+} choice = {.waves = 2, .lg_ntt = 27, .lg_g1 = 26, .lg_g2 = 24, .lg_least = 16};
 
 static void print_row(const char *curve, const char *operation, unsigned lg_n, float ms,
                       double lane_cycles, bool right)
@@ -334,6 +334,7 @@ static void bench_sums(const cuzk_curve *curve, cuzk_group_id id, unsigned lg_ma
     must(cuzk_point_summer_open(&s, device.api, curve, &error), &error);
     if (choice.waves != 0) {
         must(cuzk_point_adder_fit(&s.adder, (unsigned)device.n_sms, &error), &error);
+        s.adder.parted = choice.waves == 1 ? 0 : s.adder.parted;
     }
     sum_run r = {.s = &s,
                  .params = {.group = id,
@@ -399,7 +400,7 @@ int main(int argc, char **argv)
         fprintf(stderr,
                 "usage: bench_gpu_steps [--device N] [--runs N] [--curve NAME] [--step ntt|g1|g2] "
                 "[--lg-ntt N] [--lg-g1 N] [--lg-g2 N] [--lg-least N] [--bits N] [--together N] "
-                "[--halves 1] [--waves 0]\n"
+                "[--halves 1] [--waves N]\n"
                 "1 to %d runs, at most 2^28 values and 2^27 points\n",
                 RUNS_MAX);
         return 1;

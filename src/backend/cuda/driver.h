@@ -46,6 +46,7 @@
     X(cuFuncGetAttribute)                                                                          \
     X(cuLaunchKernel)                                                                              \
     X(cuStreamCreate)                                                                              \
+    X(cuStreamCreateWithPriority)                                                                  \
     X(cuStreamDestroy)                                                                             \
     X(cuStreamSynchronize)                                                                         \
     X(cuStreamWaitEvent)                                                                           \

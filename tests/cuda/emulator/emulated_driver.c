@@ -349,6 +349,12 @@ CUresult cuStreamCreate(CUstream *out, unsigned flags)
     return CUDA_SUCCESS;
 }
 
+CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
+{
+    (void)priority;
+    return cuStreamCreate(out, flags);
+}
+
 CUresult cuStreamDestroy(CUstream stream)
 {
     (void)stream;
