@@ -37,8 +37,8 @@ def test_measured(cuzk):
 
 
 def test_posts_and_their_deadlines(cuzk):
-    j = plan(cuzk, "wpost:2/h*3,winning:4/h", "--gpus", "1", "--cores", "16", "--ram", "256GiB")
-    assert len(j["groups"]) == 1 and j["machines"] == 1, j
+    j = plan(cuzk, "wpost:2/h*3,winning:4/h", "--gpus", "2", "--cores", "16", "--ram", "256GiB")
+    assert j["machines"] == 1, j
     wpost, winning = j["jobs"]
     assert wpost["deadline_ns"] == 1800e9 and winning["deadline_ns"] == 30e9 and wpost["per_hour"] == 6, j["jobs"]
     late = plan(cuzk, "wpost:20/h*400", "--gpus", "1", "--machines", "3", "--hours", "5")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The daemon's page in a real browser: why was the device idle? By keyboard alone, light and dark."""
-import os
+import os, subprocess, time
 
 import daemon
 from browser import Browser
@@ -77,6 +77,48 @@ def test_why_was_it_idle(cuzk):
         d.wait_end()
         d.process = None
         b.wait("the loss", "return document.getElementById('state').textContent.includes('does not answer')")
+
+
+MEASURE = """
+window.tasks = []; window.frames = [];
+new PerformanceObserver(l => l.getEntries().forEach(e => tasks.push(e.duration))).observe({type: 'longtask'});
+let last = performance.now();
+(function frame(now) { frames.push(now - last); last = now; requestAnimationFrame(frame); })(last);
+performance.clearResourceTimings();
+return true;"""
+
+
+def test_ten_thousand_jobs(cuzk):
+    """With 10,000 jobs behind it and others coming the page is drawn anew twice a second and never stutters."""
+    load = os.path.join(cuzk.build, "tests", "server", "rpc_load")
+    if not daemon.NIGHTLY or not os.path.exists(load):
+        raise harness.Skip("nightly, with rpc_load built")
+    seconds = 5
+    d = Daemon(cuzk, test=True, name="many", config={"gpus.gpu_workers_per_device": 2, "journal.path": "none"})
+    with d, Browser() as b:
+        subprocess.run([load, "unix://" + d.socket, "prove", "10000", "64"], check=True, stdout=subprocess.DEVNULL)
+        more = subprocess.Popen([load, "unix://" + d.socket, "prove", "1000000", "8", "units=3 prove_us=3000 lane_us=3000 verify_us=1000"],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            b.open("http://127.0.0.1:%d/" % d.http_port)
+            b.wait("jobs and gaps", "return document.querySelectorAll('#jobs tr').length > 3 && document.querySelectorAll('#gaps li').length > 2")
+            assert b.js(MEASURE)
+            for _ in range(5):  # what else runs on the machine makes tasks longer: the quietest time counts
+                b.js("tasks.length = frames.length = 0; performance.clearResourceTimings()")
+                time.sleep(seconds)
+                tasks, frames = b.js("return [tasks, frames]")
+                looks = b.js("return performance.getEntriesByType('resource').filter(r => r.name.includes('timeline.json')).length")
+                print("  %d looks in %d s; %d tasks over 50 ms, the longest %.0f ms, in all %.0f ms; longest time without a frame %.0f ms" % (
+                    looks, seconds, len(tasks), max(tasks or [0]), sum(tasks), max(frames)))
+                quiet = max(tasks or [0]) < 100 and sum(tasks) < 0.05 * 1000 * seconds and looks >= 1.5 * seconds
+                if quiet:
+                    break
+        finally:
+            more.kill()
+            more.wait()
+        assert d.status()["counters"]["total_completed"] > 10000
+        assert quiet, (looks, tasks)
+        assert [e for e in b.console() if e["level"] in ("SEVERE", "WARNING")] == []
 
 
 if __name__ == "__main__":
