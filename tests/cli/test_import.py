@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """cuzk timeline --import: a recording and an export of Nsight Systems, both written here by Python alone, beside
 each other. What recordings say by themselves: tests/server/test_serve_record.py."""
-import ctypes.util, random, sqlite3, struct, zlib
+import ctypes.util, gzip, os, random, sqlite3, struct, zlib
 import harness
-from harness import Skip
+from harness import Skip, TOP
 
 NAMES = ["kernel.rows", "copy.up"]
 BEHIND = 3_000_000_000  # their clock, ns
@@ -125,6 +125,42 @@ def test_wrong_files(cuzk):
     empty = cuzk.path("empty.sqlite")
     cuzk.write("empty.sqlite", b"")
     cuzk.fails(1, "no table CUPTI_ACTIVITY_KIND_KERNEL", "timeline", "--import", empty)
+
+
+def same(path, text):
+    if os.environ.get("CUZK_TEST_UPDATE"):
+        with open(path, "w") as f:
+            f.write(text)
+    with open(path) as f:
+        kept = f.read()
+    assert kept == text, "%s differs; CUZK_TEST_UPDATE=1 writes it anew:\n%s" % (path, text)
+
+
+def test_kept(cuzk):
+    """Recordings of 32GiB PoReps on a card (tests/vectors/README.md): the reports say what they said."""
+    kept = os.path.join(TOP, "tests/vectors/gpu_porep_32g")
+    out = cuzk.ok("timeline", kept + ".rec.gz", "--gaps", "5", "--jobs", "2").out
+    same(kept + ".report.txt", out)
+    out = cuzk.ok("timeline", kept + "_jobs.rec.gz", "--from", "49.8", "--gaps", "5", "--jobs", "3").out
+    same(kept + "_jobs.report.txt", out)
+    if not ctypes.util.find_library("sqlite3"):
+        raise Skip("no libsqlite3.so.0")
+    with gzip.open(kept + ".sqlite.gz") as f:
+        cuzk.write("w.sqlite", f.read())
+    out = cuzk.ok("timeline", "--import", cuzk.path("w.sqlite"), kept + ".rec.gz").out
+    same(kept + ".beside.txt", out)
+    both = cuzk.ok("timeline", "--import", cuzk.path("w.sqlite"), kept + ".rec.gz", "--json").json()
+    device = both["devices"][0]
+    assert abs(device["kernel_active_difference_percent"]) < 1, device
+    assert device["ours"]["alone_ns"] < device["ns"] / 10000 and device["theirs"]["alone"] == 0, device
+    # without the wall clock the offset is found all the same
+    db = sqlite3.connect(cuzk.path("w.sqlite"))
+    db.execute("DELETE FROM TARGET_INFO_SESSION_START_TIME")
+    db.commit()
+    db.close()
+    blind = cuzk.ok("timeline", "--import", cuzk.path("w.sqlite"), kept + ".rec.gz", "--json").json()
+    assert blind["clocks"]["wall_offset_ns"] is None, blind["clocks"]
+    assert abs(blind["clocks"]["offset_ns"] - both["clocks"]["offset_ns"]) < 1000, blind["clocks"]
 
 
 harness.main(globals())
