@@ -9,10 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Constraints from which on a card is faster, on one H200 beside 16 processors with IFMA
- * (bench/results/gpu_small_circuits_*.csv): a card takes a few milliseconds whatever the circuit;
- * and in a process that proves once, its driver and kernels take half a second to begin. */
-enum { OFTEN_FROM = 1 << 13, ONCE_FROM = 1 << 21 };
+/* Constraints from which on a card is faster, as measured on one H200 beside processors with IFMA
+ * (bench/results/gpu_small_circuits_h200_2026-12-01.csv, docs/performance.md). With the key open
+ * the card is faster at 254 constraints already. A process that proves once waits 0.35 s for driver
+ * and kernels; sixteen threads take as long as it does in all for some 1.7 million constraints
+ * whose values are as wide as the field, and longer from there on; fewer threads for fewer. */
+enum { OFTEN_FROM = 1 << 8, ONCE_FROM_A_THREAD = 1 << 17 };
 
 /* "auto", or "auto:N" for N constraints. */
 static bool parse(const char *name, uint64_t *from)
@@ -40,7 +42,8 @@ bool cuzk_api_device_is_auto(const char *name)
 void cuzk_api_device_choose(cuzk_device_choice *out, const cuzk_ctx *ctx, const char *asked,
                             uint64_t n_constraints, bool proves_once)
 {
-    uint64_t from = proves_once ? ONCE_FROM : OFTEN_FROM;
+    uint64_t from =
+        proves_once ? (uint64_t)ONCE_FROM_A_THREAD * cuzk_ctx_n_threads(ctx) : OFTEN_FROM;
     *out = (cuzk_device_choice){.is_auto = parse(asked, &from)};
     if (!out->is_auto) {
         snprintf(out->name, sizeof out->name, "%s", asked == NULL ? "cpu" : asked);

@@ -109,8 +109,12 @@ def test_auto(cuzk):
         cuzk.ok("verify", vkey, "pub.json", "p.json")
     r = cuzk.ok("prove", zkey, wtns, "p.json", "pub.json", "--device", "auto", env=driver(cuzk, "init"))  # no driver is asked
     assert ", device cpu\n" in r.out, r
-    r = cuzk.ok("prove", zkey, wtns, "p.json", "pub.json", "--device", "auto", "-v", env=driver(cuzk))
-    assert "device auto: cpu for 1 constraints: cards are taken from 2097152 on (another limit: auto:N)" in r.err, r
+    said = "device auto: cpu for 1 constraints: cards are taken from %d on (another limit: auto:N)"
+    for threads in (1, 3):
+        r = cuzk.ok("prove", zkey, wtns, "p.json", "pub.json", "--device", "auto", "-v", "--threads", threads, env=driver(cuzk))
+        assert said % (threads << 17) in r.err, r
+    r = cuzk.ok("bench", zkey, wtns, "--device", "auto", "-v", "--runs", "1", env=driver(cuzk))
+    assert said % 256 in r.err, r
     for bad in ("auto:", "auto:x", "auto:1x", "auto:12345678901", "autox", "auto:-1"):
         cuzk.fails(2, "expected cpu, cuda:N, auto or auto:N", "prove", zkey, wtns, "p.json", "pub.json", "--device", bad)
 
