@@ -15,8 +15,8 @@
  * negative). The sort of a group is a radix sort of up to 8 bits a pass, least significant first,
  * of each window by itself: count, scan, scatter; its first pass makes the entries from the codes.
  * A round adds the points of each bucket in pairs, so that c points become ⌈c/2⌉; the last of an
- * odd number is copied. Rounds end when no bucket holds two. All kernels are the same
- * for both curves. */
+ * odd number is copied. Rounds end when no bucket holds two. All kernels but that of
+ * halves are the same for both curves. */
 #ifndef CUZK_BACKEND_CUDA_BUCKET_H
 #define CUZK_BACKEND_CUDA_BUCKET_H
 
@@ -38,23 +38,16 @@ typedef struct {
     uint32_t key, value;
 } cuzk_bucket_entry;
 
-/* How scalars are cut in two: k_1 = k - c_1·A1 - c_2·A2, k_2 = c_1·B1 - c_2·B2, with c_i = k·N_i /
- * 2^256 to the nearest, for k up to half the order (field/halves_consts.h). Parts are below 2^127
- * in size. */
-typedef struct {
-    uint64_t a1[2], b1[2], a2[2], b2[2];
-    uint64_t n1[3], n2[3];
-} cuzk_halving;
-
 /* bucket_digits, one thread a scalar: codes[v·n + i] for the windows first + v.
- * bucket_digits_halves: codes[v·2n + i] of k_1, codes[v·2n + n + i] of k_2. */
+ * bucket_digits_halves: codes[v·2n + i] of k_1, codes[v·2n + n + i] of k_2, which are below 2^127
+ * in size: k_1 = k - c_1·A1 - c_2·A2, k_2 = c_1·B1 - c_2·B2, with c_i = k·N_i / 2^256 to the
+ * nearest (field/halves_consts.h), for k up to half the order. */
 typedef struct {
     uint32_t *codes;
     const uint64_t *scalars; /* 4 words each, plain, below the order */
     const uint32_t *which;   /* the numbers of the n scalars, or NULL for 0 … n-1 */
     uint64_t order[4];
     uint64_t offset[4]; /* C */
-    cuzk_halving halving;
     uint32_t n;
     uint32_t first, n_windows, first_bit; /* of window `first` */
     uint32_t bits;                        /* w … */

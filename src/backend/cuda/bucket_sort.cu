@@ -4,7 +4,8 @@
  * CUZK_BUCKET_BLOCK threads. */
 #include "backend/cuda/bucket_block.cuh"
 #include "backend/cuda/point_add.h"
-#include "field/limbs.h"
+#include "field/fields.h"
+#include "field/halves_consts.h"
 
 enum {
     ROUNDS = CUZK_RADIX_TILE / BUCKET_BLOCK,
@@ -139,18 +140,21 @@ static __device__ __forceinline__ bool take_size(uint64_t *x)
 
 CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) bucket_digits_halves(cuzk_digits_args a)
 {
+    CUZK_LOCAL_TABLE uint64_t n1[3] = CUZK_CC(GLV_N1), n2[3] = CUZK_CC(GLV_N2);
+    CUZK_LOCAL_TABLE uint64_t a1[2] = CUZK_CC(GLV_A1), b1[2] = CUZK_CC(GLV_B1);
+    CUZK_LOCAL_TABLE uint64_t a2[2] = CUZK_CC(GLV_A2), b2[2] = CUZK_CC(GLV_B2);
     uint32_t i = thread_number();
     if (i >= a.n) {
         return;
     }
     uint64_t k[4], c1[2], c2[2], other[2] = {0, 0};
     bool flip = read_scalar(a, i, k);
-    take_quotient(c1, k, a.halving.n1);
-    take_quotient(c2, k, a.halving.n2);
-    add_product<true>(k, c1, a.halving.a1);
-    add_product<true>(k, c2, a.halving.a2);
-    add_product<false>(other, c1, a.halving.b1);
-    add_product<true>(other, c2, a.halving.b2);
+    take_quotient(c1, k, n1);
+    take_quotient(c2, k, n2);
+    add_product<true>(k, c1, a1);
+    add_product<true>(k, c2, a2);
+    add_product<false>(other, c1, b1);
+    add_product<true>(other, c2, b2);
     bool negative = take_size(k);
     write_codes<2>(a, k, flip != negative ? 1 : 0, a.codes + i, 2 * (size_t)a.n);
     negative = take_size(other);

@@ -2,30 +2,9 @@
 /* Scalars in halves and images of points: constants and launches. */
 #include "backend/cuda/endomorphism.h"
 #include "backend/cuda/point_summer_impl.h"
-#include "field/bn254_consts.h"
 #include "field/halves_consts.h"
 
 #include <string.h>
-
-static const cuzk_halving halvings[] = {
-    [CUZK_CURVE_BN254] = {.a1 = CUZK_BN254_GLV_A1,
-                          .b1 = CUZK_BN254_GLV_B1,
-                          .a2 = CUZK_BN254_GLV_A2,
-                          .b2 = CUZK_BN254_GLV_B2,
-                          .n1 = CUZK_BN254_GLV_N1,
-                          .n2 = CUZK_BN254_GLV_N2},
-    [CUZK_CURVE_BLS12_381] = {.a1 = CUZK_BLS12_381_GLV_A1,
-                              .b1 = CUZK_BLS12_381_GLV_B1,
-                              .a2 = CUZK_BLS12_381_GLV_A2,
-                              .b2 = CUZK_BLS12_381_GLV_B2,
-                              .n1 = CUZK_BLS12_381_GLV_N1,
-                              .n2 = CUZK_BLS12_381_GLV_N2},
-};
-
-const cuzk_halving *cuzk_sum_halving(const cuzk_curve *curve)
-{
-    return &halvings[curve->id];
-}
 
 void cuzk_sum_largest(uint64_t o[4], const cuzk_curve *curve, bool halves)
 {

@@ -9,7 +9,7 @@
 
 enum {
     ENTRIES_TOGETHER = 1 << 26, /* sorted and added at once, unless one window has more */
-    CODES_TOGETHER = 1 << 29    /* made at once, unless one group has more */
+    LG_CODES_TOGETHER = 31      /* made at once, unless one group has more */
 };
 
 /* ---- kernels ---- */
@@ -277,7 +277,7 @@ static cuzk_sum_plan plan_windows(const cuzk_curve *curve, const cuzk_point_sum_
     cuzk_sum_plan most = windows_for(curve, p, n, halves_pay(curve, p, n));
     uint64_t entries =
         p->windows_together != 0 ? (uint64_t)n * p->windows_together : ENTRIES_TOGETHER;
-    group_windows(&most, entries, CODES_TOGETHER);
+    group_windows(&most, entries, UINT64_C(1) << LG_CODES_TOGETHER);
     if (n == p->n) {
         return most;
     }
@@ -374,8 +374,7 @@ static cuzk_status sort_group(cuzk_summing *c, uint32_t group, cuzk_error *err)
                                    .n_windows = clamp(w->coded, 0, w->n_windows - first),
                                    .first_bit = cuzk_sum_first_bit(w, first),
                                    .bits = w->lg_part + 1,
-                                   .n_narrow = w->n_narrow,
-                                   .halving = *cuzk_sum_halving(c->s->curve)};
+                                   .n_narrow = w->n_narrow};
         memcpy(digits.order, c->s->curve->r, sizeof(digits.order));
         set_offset(digits.offset, w);
         CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_SORT, err));

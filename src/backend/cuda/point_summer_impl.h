@@ -77,9 +77,6 @@ cuzk_status cuzk_sum_send(const cuzk_point_summer *s, void *to, CUdeviceptr from
 
 /* ---- point_halves.c ---- */
 
-/* How scalars of a curve are cut in two. */
-const cuzk_halving *cuzk_sum_halving(const cuzk_curve *curve);
-
 /* The largest number that is cut into digits: the smaller of k and -k, or a half of that. */
 void cuzk_sum_largest(uint64_t o[4], const cuzk_curve *curve, bool halves);
 
