@@ -10,8 +10,8 @@
 # and rapidsnark_loop KEY WITNESS RUNS PROOF PUBLIC, which prints "…,min_ms,median_ms,…" under a header), or where one is
 # missing, rapidsnark is skipped by name.
 #
-# DEVICES ("cpu cpu:4 cuda:0"; cpu:N: with N threads, up to 2^14), RUNS (3), SQUARES and XORS (exponents), CIRCUITS (NAME:CONSTRAINTS:LG of fixtures), PEER_FROM (16:
-# rapidsnark from 2^16 on), FLOOR (20: also print the floor of the kernels of a proof of 2^20; empty: do not). OUT_DIR gets
+# DEVICES ("cpu cpu:4 cuda:0"; cpu:N: with N threads, up to 2^THREADS_TO, 14), RUNS (3), SQUARES and XORS (exponents), CIRCUITS (NAME:CONSTRAINTS:LG of fixtures), PEER_FROM (16)
+# and PEER_TO (domains with rapidsnark), FLOOR (20: also print the floor of the kernels of a proof of 2^20; empty: do not). OUT_DIR gets
 # gpu_small_circuits.csv and .json. About two minutes on an H200 with 16 processors.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -52,7 +52,7 @@ measure() {
     for device in ${DEVICES:-cpu cpu:4 cuda:0}; do
         options=(--allow-test-key --device "$device")
         if [[ $device == cpu:* ]]; then
-            [ "$3" -le 14 ] || continue
+            [ "$3" -le "${THREADS_TO:-14}" ] || continue
             options=(--allow-test-key --threads "${device#cpu:}")
         fi
         once=$(best "$cuzk" prove "$key" "$witness" "$work/proof.json" "$work/public.json" "${options[@]}")
@@ -68,7 +68,7 @@ measure() {
             }
             END { print head text }' "$work/stages" | tee -a "$table"
     done
-    if [ "$3" -ge "${PEER_FROM:-16}" ] && [ -x "$peers/rapidsnark_prover" ]; then
+    if [ "$3" -ge "${PEER_FROM:-16}" ] && [ "$3" -le "${PEER_TO:-99}" ] && [ -x "$peers/rapidsnark_prover" ]; then
         once=$(best "$peers/rapidsnark_prover" "$key" "$witness" "$work/proof.json" "$work/public.json")
         resident=,
         [ ! -x "$peers/rapidsnark_loop" ] ||
