@@ -10,9 +10,10 @@
 # and rapidsnark_loop KEY WITNESS RUNS PROOF PUBLIC, which prints "…,min_ms,median_ms,…" under a header), or where one is
 # missing, rapidsnark is skipped by name.
 #
-# DEVICES ("cpu cpu:4 cuda:0"; cpu:N: with N threads, up to 2^THREADS_TO, 14), RUNS (3), SQUARES and XORS (exponents), CIRCUITS (NAME:CONSTRAINTS:LG of fixtures), PEER_FROM (16)
-# and PEER_TO (domains with rapidsnark), FLOOR (20: also print the floor of the kernels of a proof of 2^20; empty: do not). OUT_DIR gets
-# gpu_small_circuits.csv and .json. About two minutes on an H200 with 16 processors.
+# From the environment: DEVICES ("cpu cpu:4 cuda:0"; cpu:N is N threads, measured up to 2^THREADS_TO, 14), RUNS (3), SQUARES and
+# XORS (exponents), CIRCUITS (NAME:CONSTRAINTS:LG of fixtures), PEER_FROM (16) and PEER_TO (exponents with rapidsnark), FLOOR (20:
+# also print the floor of the kernels of a proof of 2^20; empty: do not). OUT_DIR gets gpu_small_circuits.csv and .json.
+# About three minutes on an H200 with 16 processors.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . bench/gpu_result.sh
