@@ -21,7 +21,7 @@ static void put_column(cuzk_text *text, int64_t ns)
     cuzk_text_clear(&cell);
 }
 
-/* What the other way round of a difference is told in: per cent of theirs. */
+/* A difference is told in per cent of theirs, where there is any. */
 static bool has_difference(int64_t theirs)
 {
     return theirs > 0;

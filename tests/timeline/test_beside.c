@@ -362,6 +362,48 @@ static void test_common_time(void **state)
     cuzk_recording_clear(&ours.recording);
 }
 
+/* Devices are the same by their numbers of CUDA, whatever their order in the recording. */
+static void test_devices(void **state)
+{
+    (void)state;
+    sqlite3 *db = make(tables);
+    for (int device = 0; device < 4; device++) {
+        kernel(db, 1000000 * device, 1000000 * device + 500000, device, 1);
+        kernel(db, 8000000 + 1000000 * device, 8300000 + 1000000 * device, device, 1);
+    }
+    finish(db);
+    schedule ours = {.now = 0};
+    static const int numbers[] = {2, 0, 9}; /* of the recording's devices; 1 and 3 are not in it */
+    for (int i = 0; i < 3; i++) {
+        uint64_t at = 1000000 * (uint64_t)numbers[i];
+        ours.now = at + 500000;
+        schedule_put(&ours, CUZK_SPAN_KERNEL_SORT, at, 1, 0, i, -1);
+        ours.now = at + 8300000;
+        schedule_put(&ours, CUZK_SPAN_KERNEL_SORT, at + 8000000, 1, 0, i, -1);
+        snprintf(ours.recording.devices[i].id, sizeof ours.recording.devices[i].id, "cuda:%d",
+                 numbers[i]);
+    }
+    schedule_end(&ours);
+    cuzk_activities a;
+    cuzk_beside b;
+    assert_int_equal(cuzk_activities_open(&a, path, &err), CUZK_OK);
+    assert_int_equal(cuzk_beside_make(&b, &a, &ours.recording, NULL, &err), CUZK_OK);
+    assert_int_equal(b.clocks.offset_ns, 0);
+    assert_int_equal(b.n_devices, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const cuzk_beside_device *d = &b.devices[i];
+        assert_int_equal(d->number, 2 * i);
+        assert_string_equal(d->id, i == 0 ? "cuda:0" : "cuda:2");
+        assert_int_equal(d->begin_ns, 2000000 * i);
+        assert_int_equal(d->ours.kernel_ns, 800000);
+        assert_int_equal(d->theirs.kernel_ns, 800000);
+        assert_int_equal(d->ours.n_alone + d->theirs.n_alone, 0);
+    }
+    cuzk_beside_clear(&b);
+    cuzk_activities_clear(&a);
+    cuzk_recording_clear(&ours.recording);
+}
+
 /* Longer kernels show in the shares and nowhere else. */
 static void test_longer(void **state)
 {
@@ -615,12 +657,12 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone),         cmocka_unit_test(test_same),
-        cmocka_unit_test(test_missing),       cmocka_unit_test(test_common_time),
-        cmocka_unit_test(test_longer),        cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_shifted),       cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_no_database),   cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_alone),   cmocka_unit_test(test_same),
+        cmocka_unit_test(test_missing), cmocka_unit_test(test_common_time),
+        cmocka_unit_test(test_devices), cmocka_unit_test(test_longer),
+        cmocka_unit_test(test_drift),   cmocka_unit_test(test_shifted),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_no_database),
+        cmocka_unit_test(test_damaged), cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
