@@ -136,6 +136,12 @@ def same(path, text):
     assert kept == text, "%s differs; CUZK_TEST_UPDATE=1 writes it anew:\n%s" % (path, text)
 
 
+def test_kept_is_simulated(cuzk):
+    """The model takes as long for seven PoReps as the card took."""
+    j = cuzk.ok("simulate", os.path.join(TOP, "tests/vectors/gpu_porep_32g_jobs.rec.gz"), "--json").json()
+    assert j["units"] == 70 and abs(j["variants"][0]["end_ns"] / j["recorded_ns"] - 1) < 0.05, j
+
+
 def test_kept(cuzk):
     """Recordings of 32GiB PoReps on a card (tests/vectors/README.md): the reports say what they said."""
     kept = os.path.join(TOP, "tests/vectors/gpu_porep_32g")
