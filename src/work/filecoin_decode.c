@@ -5,6 +5,7 @@
 #include "work/submit_request.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,15 +126,50 @@ static cuzk_status check_one_partition(const cuzk_filecoin_request *r, const cuz
 
 /* ---- digest ---------------------------------------------------------------------------------- */
 
-static void make_digest(cuzk_filecoin_decoded *d, const cuzk_submit_request *s)
+/* What a digest begins with. Of a PoRep it is known once its vanilla proof is read, but nearly
+ * always what the request says: so the digest of a large payload is made meanwhile from that, and
+ * only where it was wrong once more. */
+typedef struct {
+    uint64_t kind, number, sector_bytes, partition;
+} digest_head;
+
+static digest_head head_of(const cuzk_filecoin_job *job)
 {
-    const cuzk_filecoin_job *job = &d->task.job;
+    bool is_post = job->proof.kind == CUZK_PROOF_WINDOW || job->proof.kind == CUZK_PROOF_WINNING;
+    return (digest_head){job->proof.kind, job->proof.number, job->proof.sector->bytes,
+                         is_post ? job->u.post.partition : 0};
+}
+
+static digest_head guess_head(const cuzk_submit_request *s)
+{
+    digest_head head = {.kind = s->proof_kind,
+                        .number = s->registered_proof,
+                        .sector_bytes = s->sector_size,
+                        .partition = s->proof_kind == CUZK_PROOF_WINDOW ? s->partition_index : 0};
+    cuzk_registered_proof proof;
+    if (s->sector_size == 0 && s->proof_kind >= CUZK_PROOF_POREP &&
+        s->proof_kind <= CUZK_PROOF_WINNING &&
+        cuzk_registered_proof_get(&proof, (cuzk_proof_kind)s->proof_kind, s->registered_proof,
+                                  NULL) == CUZK_OK) {
+        head.sector_bytes = proof.sector->bytes;
+    }
+    return head;
+}
+
+static bool is_same_head(const digest_head *a, const digest_head *b)
+{
+    return a->kind == b->kind && a->number == b->number && a->sector_bytes == b->sector_bytes &&
+           a->partition == b->partition;
+}
+
+static void make_digest(uint8_t out[32], const digest_head *head, const cuzk_submit_request *s)
+{
     cuzk_sha256 sha;
     cuzk_sha256_init(&sha);
-    cuzk_digest_put_number(&sha, job->proof.kind);
-    cuzk_digest_put_number(&sha, job->proof.number);
-    cuzk_digest_put_number(&sha, job->proof.sector->bytes);
-    switch (job->proof.kind) {
+    cuzk_digest_put_number(&sha, head->kind);
+    cuzk_digest_put_number(&sha, head->number);
+    cuzk_digest_put_number(&sha, head->sector_bytes);
+    switch (head->kind) {
     case CUZK_PROOF_POREP:
         cuzk_digest_put_number(&sha, s->miner_id);
         cuzk_digest_put_number(&sha, s->sector_number);
@@ -144,21 +180,64 @@ static void make_digest(cuzk_filecoin_decoded *d, const cuzk_submit_request *s)
         cuzk_digest_put_bytes(&sha, s->comm_r_new.data, s->comm_r_new.size);
         cuzk_digest_put_bytes(&sha, s->comm_d_new.data, s->comm_d_new.size);
         break;
-    case CUZK_PROOF_WINDOW:
-    case CUZK_PROOF_WINNING:
+    default:
         cuzk_digest_put_number(&sha, s->miner_id);
         cuzk_digest_put_bytes(&sha, s->randomness.data, s->randomness.size);
-        cuzk_digest_put_number(&sha, job->u.post.partition);
+        cuzk_digest_put_number(&sha, head->partition);
         break;
     }
-    if (job->proof.kind != CUZK_PROOF_POREP) {
+    if (head->kind != CUZK_PROOF_POREP) {
         cuzk_digest_put_number(&sha, s->n_vanilla_proofs);
         for (uint32_t i = 0; i < s->n_vanilla_proofs; i++) {
             cuzk_digest_put_bytes(&sha, s->vanilla_proofs[i].data,
                                   (size_t)s->vanilla_proofs[i].size);
         }
     }
-    cuzk_sha256_final(&sha, d->digest);
+    cuzk_sha256_final(&sha, out);
+}
+
+/* A digest that a thread of its own makes while the payload is read. */
+typedef struct {
+    const cuzk_submit_request *s;
+    digest_head head;
+    uint8_t digest[32];
+    pthread_t thread;
+    bool is_running;
+} digest_ahead;
+
+static void *run_digest(void *arg)
+{
+    digest_ahead *a = arg;
+    make_digest(a->digest, &a->head, a->s);
+    return NULL;
+}
+
+/* From so many bytes on it is worth a thread; without one the digest is made later. */
+static void begin_digest(digest_ahead *a, const cuzk_submit_request *s, size_t n_bytes)
+{
+    enum { AHEAD_FROM = 1 << 20 };
+    *a = (digest_ahead){.s = s, .head = guess_head(s)};
+    a->is_running = n_bytes >= AHEAD_FROM && pthread_create(&a->thread, NULL, run_digest, a) == 0;
+}
+
+static void end_digest(digest_ahead *a)
+{
+    if (a->is_running) {
+        pthread_join(a->thread, NULL);
+    }
+}
+
+static void take_digest(cuzk_filecoin_decoded *d, digest_ahead *a)
+{
+    digest_head head = head_of(&d->task.job);
+    bool was_running = a->is_running;
+    end_digest(a);
+    a->is_running = false;
+    if (was_running && is_same_head(&head, &a->head)) {
+        memcpy(d->digest, a->digest, sizeof d->digest);
+    } else {
+        make_digest(d->digest, &head, a->s);
+    }
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -176,7 +255,6 @@ static cuzk_status decode_fields(cuzk_filecoin_decoded *d, const cuzk_submit_req
     CUZK_TRY(check_one_partition(d->request, s, err));
     CUZK_TRY(cuzk_filecoin_task_init(&d->task, d->request, s->vanilla_proofs, s->n_vanilla_proofs,
                                      pool, err));
-    make_digest(d, s);
     return CUZK_OK;
 }
 
@@ -189,9 +267,16 @@ cuzk_status cuzk_filecoin_decode(cuzk_filecoin_decoded **out, const void *payloa
         cuzk_error_prefix(err, "reading a SubmitProofRequest");
         return status;
     }
+    digest_ahead ahead;
+    begin_digest(&ahead, &s, n_bytes);
     cuzk_filecoin_decoded *made = calloc(1, sizeof *made);
     status = made == NULL ? CUZK_FAIL(err, CUZK_E_MEMORY, "reading a request: out of memory")
                           : decode_fields(made, &s, pool, err);
+    if (status == CUZK_OK) {
+        take_digest(made, &ahead);
+    } else {
+        end_digest(&ahead);
+    }
     cuzk_submit_request_clear(&s);
     if (status != CUZK_OK) {
         cuzk_filecoin_decoded_destroy(made);

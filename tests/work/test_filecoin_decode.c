@@ -6,6 +6,8 @@
 
 #include "filecoin_params.h"
 #include "filecoin_payload.h"
+
+#include "base/sha256.h"
 #include "work_lane.h"
 
 #include <malloc.h>
@@ -614,6 +616,60 @@ static void test_digest(void **state)
     }
 }
 
+static void put_field(cuzk_sha256 *sha, const void *data, size_t n_bytes)
+{
+    uint8_t length[8] = {0};
+    for (unsigned i = 0; i < 8; i++) {
+        length[i] = (uint8_t)((uint64_t)n_bytes >> 8 * i);
+    }
+    cuzk_sha256_update(sha, length, sizeof length);
+    cuzk_sha256_update(sha, data, n_bytes);
+}
+
+/* The digest of a large payload is begun before it is read, from what the request says of the
+ * proof; a PoRep's request may say something else than its vanilla proof. */
+static void test_large_digest(void **state)
+{
+    (void)state;
+    enum { BLANKS = 3 << 20 };
+    payload *p = payload_open("porep-2k-1", 0, 0);
+    const uint64_t right = p->request.registered_proof;
+    const uint64_t numbers[] = {right, right + 2, 0, 8};
+    size_t n_bytes = BLANKS + (size_t)p->c1.size;
+    uint8_t *text = malloc(n_bytes);
+    assert_non_null(text);
+    memset(text, ' ', BLANKS);
+    memcpy(text + BLANKS, p->c1.data, (size_t)p->c1.size);
+    p->request.vanilla_proof = (ProtobufCBinaryData){n_bytes, text};
+
+    const uint64_t fields[] = {1, right, 2048, p->request.miner_id, p->request.sector_number};
+    uint8_t expected[32];
+    cuzk_sha256 sha;
+    cuzk_sha256_init(&sha);
+    for (unsigned i = 0; i < 5; i++) {
+        put_field(&sha, &fields[i], sizeof fields[i]);
+    }
+    put_field(&sha, text, n_bytes);
+    cuzk_sha256_final(&sha, expected);
+    for (unsigned i = 0; i < 8; i++) {
+        cuzk_task *task = NULL;
+        cuzk_task_info info;
+        p->request.registered_proof = numbers[i / 2];
+        p->request.sector_size = i % 2 == 0 ? 0 : 2048;
+        assert_ok(payload_decode(p, work, &task, &info, &err));
+        assert_memory_equal(info.digest, expected, 32);
+        work->task_destroy(work->user, task);
+    }
+    /* what is refused gives the thread back, too */
+    cuzk_task *task = NULL;
+    cuzk_task_info info;
+    text[n_bytes - 1] = '?';
+    assert_fails(payload_decode(p, work, &task, &info, &err), CUZK_E_FORMAT, "commit-phase-1");
+    assert_null(task);
+    free(text);
+    payload_close(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -623,7 +679,7 @@ int main(void)
         cmocka_unit_test(test_refused_winning), cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_c1_forms),        cmocka_unit_test(test_sector_order),
         cmocka_unit_test(test_malformed),       cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_digest),
+        cmocka_unit_test(test_digest),          cmocka_unit_test(test_large_digest),
     };
     return cmocka_run_group_tests_name("filecoin_decode", tests, open_work, close_work);
 }
