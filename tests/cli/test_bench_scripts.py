@@ -101,5 +101,38 @@ def test_small_circuits(cuzk):
     assert r.code == 1 and "xors 2^6,62,rapidsnark" not in r.out, r
 
 
+def test_full(cuzk):
+    """Whole proofs: what each kind's programs are told, tables as JSON, recordings packed; a failure is named and fails."""
+    os.makedirs(cuzk.path("b/bench"))
+    program(cuzk, "b/cuzk", '#!/bin/sh\necho "$FIL_PROOFS_PARAMETER_CACHE" cuzk "$@" >>"$CALLS"\n'
+            'case $1 in gen-vanilla) : >"$3" ;; verify) [ -s "$3" ] && echo valid ;; esac\n')
+    bench = ('#!/bin/sh\necho bench "$@" >>"$CALLS"\necho proof >"$4/$1.bin"\necho spans >"$4/$1.cuzkrec"\n'
+             'echo "# a note"\necho kind,step,median\necho "$1,total,1.5"\n[ "$1" != "$BAD" ]\n')
+    program(cuzk, "b/bench/bench_gpu_full", bench)
+    def full(*steps, **env):
+        return script(cuzk, "gpu.sh", cuzk.path("b"), cuzk.path("o"), *steps, CALLS=cuzk.path("calls"), **env)
+
+    r = full("full:window", "full:winning", BAD="winning")
+    assert r.code == 1 and r.out.count("\nvalid\n") == 2, r
+    assert "bench_full_window: exit code 0" in r.out and "bench_full_winning: exit code 1" in r.out, r
+    calls = [line.split() for line in open(cuzk.path("calls")).read().split("\n")]
+    made, proved, verified, looked = calls[:4]
+    work = os.path.dirname(made[3])
+    assert made == ["cuzk", "gen-vanilla", "window", work + "/window.van", "--request", work + "/window.req", "--sector-size",
+                    "32GiB", "--sectors", "2349"], made
+    assert proved[:5] == ["bench", "window", work + "/window.van", work + "/window.req", work], proved
+    assert verified == [work, "cuzk", "verify", "window", work + "/window.bin", "--request", work + "/window.req",
+                        "--allow-test-key"], verified
+    assert looked == ["cuzk", "timeline", work + "/window.cuzkrec"], looked
+    assert "--sectors" not in calls[4] and "1000" in calls[5], calls
+    assert not os.path.exists(work), work
+    tables = json.load(open(cuzk.path("o/full.json")))["tables"]
+    assert tables["bench_full_window"] == {"notes": ["# a note"], "rows": [
+        {"kind": "window", "step": "total", "median": 1.5}]}, tables
+    assert os.path.getsize(cuzk.path("o/full_winning.cuzkrec.gz")) > 0
+    r = full("fool")
+    assert r.code == 2 and "full or full:KIND" in r.err, r
+
+
 if __name__ == "__main__":
     harness.main(globals())
