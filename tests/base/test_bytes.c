@@ -136,7 +136,7 @@ static void test_stripes(void **state)
         assert_int_equal(c.n[k], 2000);
     }
     for (int i = 0; i < CUZK_STRIPES; i++) {
-        assert_int_equal(c.stripes.lock[i], 0);
+        assert_int_equal(c.stripes.stripes[i].lock, 0);
     }
 }
 
