@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { QUERIES = 5, SLICE = 1 << 22 /* points, so that progress can be told */ };
+enum { QUERIES = 5, SLICE = 1 << 24 /* points, so that progress can be told */ };
 
 struct cuzk_device_key {
     const cuzk_shape *shape;

@@ -21,8 +21,9 @@ enum {
 /* Offsets in the arena. */
 typedef struct {
     size_t tables[2][LEVELS];
-    size_t scalars, list, packed; /* of a batch */
-    size_t x[2], y[2];            /* sums, in turn */
+    size_t scalars[2];   /* of batches, in turn */
+    size_t list, packed; /* of a batch */
+    size_t x[2], y[2];   /* sums, in turn */
     size_t adder;
 } places;
 
@@ -34,9 +35,10 @@ struct cuzk_fixed_multiplier {
     bool has_adder;
     CUmodule module; /* of fixed_base.cu; NULL: not loaded */
     CUfunction digits, pack[2];
-    CUstream stream;
-    unsigned n_levels[2]; /* tables */
-    uint32_t n_pairs[2];  /* additions of a batch's first round, at most */
+    CUstream stream, copies;    /* kernels; scalars of the batch behind theirs */
+    CUevent copied[2], used[2]; /* scalars are there; are not needed any more */
+    unsigned n_levels[2];       /* tables */
+    uint32_t n_pairs[2];        /* additions of a batch's first round, at most */
     cuzk_arena arena;
     places at;
 };
@@ -92,10 +94,10 @@ static void plan(cuzk_fixed_multiplier *m, uint32_t n_pairs)
         adder = larger(adder, cuzk_point_add_workspace_bytes_max(group, pairs));
     }
     size_t most = n_pairs / (cuzk_fixed_windows(CUZK_FIXED_BITS_MAX) / 2); /* points */
-    m->at.scalars = cuzk_arena_plan(&m->arena, w, most * sizeof(cuzk_fr));
     m->at.list = cuzk_arena_plan(&m->arena, w, 8 * (size_t)n_pairs);
     m->at.packed = cuzk_arena_plan(&m->arena, w, packed);
     for (int i = 0; i < 2; i++) {
+        m->at.scalars[i] = cuzk_arena_plan(&m->arena, w, most * sizeof(cuzk_fr));
         m->at.x[i] = cuzk_arena_plan(&m->arena, w, coordinates >> i);
         m->at.y[i] = cuzk_arena_plan(&m->arena, w, coordinates >> i);
     }
@@ -159,18 +161,32 @@ static cuzk_status add(const cuzk_fixed_multiplier *m, cuzk_group_id group, unsi
                                  m->stream, err);
 }
 
-/* Does not wait; scalars stay until the stream was waited for. */
-static cuzk_status run_batch(const cuzk_fixed_multiplier *m, CUdeviceptr out, cuzk_group_id group,
-                             unsigned level, const cuzk_fr *scalars, uint32_t n, cuzk_error *err)
+/* Scalars to one of the two places, beside the kernels of the batch before, and their digits. The
+ * driver returns when it has read them, as they lie in pageable memory. */
+static cuzk_status make_digits(const cuzk_fixed_multiplier *m, unsigned level,
+                               const cuzk_fr *scalars, uint32_t n, unsigned place, cuzk_error *err)
 {
-    uint32_t windows = cuzk_fixed_windows(bits_of(level));
-    cuzk_fixed_digits_args digits = {.scalars = pointer(m, m->at.scalars),
+    cuzk_fixed_digits_args digits = {.scalars = pointer(m, m->at.scalars[place]),
                                      .list = pointer(m, m->at.list),
                                      .n = n,
                                      .bits = bits_of(level)};
+    CUZK_CUDA_TRY(m->api, err, cuStreamWaitEvent, (m->copies, m->used[place], 0));
     CUZK_CUDA_TRY(m->api, err, cuMemcpyHtoDAsync,
-                  (address(m, m->at.scalars), scalars, n * sizeof *scalars, m->stream));
+                  (address(m, m->at.scalars[place]), scalars, n * sizeof *scalars, m->copies));
+    CUZK_CUDA_TRY(m->api, err, cuEventRecord, (m->copied[place], m->copies));
+    CUZK_CUDA_TRY(m->api, err, cuStreamWaitEvent, (m->stream, m->copied[place], 0));
     CUZK_TRY(launch(m, m->digits, n, &digits, err));
+    CUZK_CUDA_TRY(m->api, err, cuEventRecord, (m->used[place], m->stream));
+    return CUZK_OK;
+}
+
+/* Does not wait; scalars stay until the stream was waited for. place: batches take turns. */
+static cuzk_status run_batch(const cuzk_fixed_multiplier *m, CUdeviceptr out, cuzk_group_id group,
+                             unsigned level, const cuzk_fr *scalars, uint32_t n, unsigned place,
+                             cuzk_error *err)
+{
+    uint32_t windows = cuzk_fixed_windows(bits_of(level));
+    CUZK_TRY(make_digits(m, level, scalars, n, place, err));
     unsigned round = 0;
     for (uint32_t w = windows / 2; w > 0; w /= 2, round++) {
         CUZK_TRY(add(m, group, level, round, w * n, err));
@@ -189,13 +205,21 @@ static cuzk_status wait(const cuzk_fixed_multiplier *m, cuzk_error *err)
     return CUZK_OK;
 }
 
-static cuzk_status run(const cuzk_fixed_multiplier *m, CUdeviceptr out, cuzk_group_id group,
-                       unsigned level, const cuzk_fr *scalars, size_t n, cuzk_error *err)
+/* All batches: to device memory, or, where host is given, through `packed` there. Waits. */
+static cuzk_status run(const cuzk_fixed_multiplier *m, CUdeviceptr out, uint8_t *host,
+                       cuzk_group_id group, unsigned level, const cuzk_fr *scalars, size_t n,
+                       cuzk_error *err)
 {
     size_t each = m->curve->g[group].affine_bytes, most = batch_points(m, group, level);
-    for (size_t done = 0; done < n; done += most) {
+    unsigned place = 0;
+    for (size_t done = 0; done < n; done += most, place ^= 1) {
         uint32_t part = (uint32_t)(n - done < most ? n - done : most);
-        CUZK_TRY(run_batch(m, out + done * each, group, level, scalars + done, part, err));
+        CUdeviceptr to = host != NULL ? address(m, m->at.packed) : out + done * each;
+        CUZK_TRY(run_batch(m, to, group, level, scalars + done, part, place, err));
+        if (host != NULL) {
+            CUZK_CUDA_TRY(m->api, err, cuMemcpyDtoHAsync,
+                          (host + done * each, to, part * each, m->stream));
+        }
     }
     return wait(m, err);
 }
@@ -204,7 +228,7 @@ cuzk_status cuzk_fixed_multiplier_run(cuzk_fixed_multiplier *m, CUdeviceptr out,
                                       cuzk_group_id group, const cuzk_fr *scalars, size_t n,
                                       cuzk_error *err)
 {
-    return run(m, out, group, m->n_levels[group] - 1, scalars, n, err);
+    return run(m, out, NULL, group, m->n_levels[group] - 1, scalars, n, err);
 }
 
 /* cuzk_multiplier.multiply */
@@ -212,16 +236,7 @@ static cuzk_status run_to_host(void *context, void *out, cuzk_group_id group,
                                const cuzk_fr *scalars, size_t n, cuzk_error *err)
 {
     const cuzk_fixed_multiplier *m = context;
-    unsigned level = m->n_levels[group] - 1;
-    size_t each = m->curve->g[group].affine_bytes, most = batch_points(m, group, level);
-    for (size_t done = 0; done < n; done += most) {
-        uint32_t part = (uint32_t)(n - done < most ? n - done : most);
-        CUdeviceptr packed = address(m, m->at.packed);
-        CUZK_TRY(run_batch(m, packed, group, level, scalars + done, part, err));
-        CUZK_CUDA_TRY(m->api, err, cuMemcpyDtoHAsync,
-                      ((uint8_t *)out + done * each, packed, part * each, m->stream));
-    }
-    return wait(m, err);
+    return run(m, 0, out, group, m->n_levels[group] - 1, scalars, n, err);
 }
 
 /* ---- tables ---- */
@@ -281,7 +296,7 @@ static cuzk_status make_tables(const cuzk_fixed_multiplier *m, cuzk_group_id gro
     for (unsigned level = 0; level < m->n_levels[group] && status == CUZK_OK; level++) {
         fill_factors(m->curve, factors, bits_of(level));
         status = level == 0 ? table_from_host(m, group, factors, pool, err)
-                            : run(m, address(m, m->at.tables[group][level]), group, level - 1,
+                            : run(m, address(m, m->at.tables[group][level]), NULL, group, level - 1,
                                   factors, table_points(level), err);
     }
     free(factors);
@@ -304,6 +319,11 @@ static cuzk_status open_kernels(cuzk_fixed_multiplier *m, cuzk_error *err)
         CUZK_CUDA_TRY(m->api, err, cuModuleGetFunction, (&m->pack[g], m->module, names[g]));
     }
     CUZK_CUDA_TRY(m->api, err, cuStreamCreate, (&m->stream, CU_STREAM_NON_BLOCKING));
+    CUZK_CUDA_TRY(m->api, err, cuStreamCreate, (&m->copies, CU_STREAM_NON_BLOCKING));
+    for (int i = 0; i < 2; i++) {
+        CUZK_CUDA_TRY(m->api, err, cuEventCreate, (&m->copied[i], CU_EVENT_DISABLE_TIMING));
+        CUZK_CUDA_TRY(m->api, err, cuEventCreate, (&m->used[i], CU_EVENT_DISABLE_TIMING));
+    }
     return CUZK_OK;
 }
 
@@ -353,14 +373,32 @@ unsigned cuzk_fixed_multiplier_bits(const cuzk_fixed_multiplier *m, cuzk_group_i
     return bits_of(m->n_levels[group] - 1);
 }
 
+/* Once nothing runs in it. NULL is fine, for both. */
+static void close_stream(const cuzk_fixed_multiplier *m, CUstream stream)
+{
+    if (stream != NULL) {
+        (void)CUZK_CU(m->api, cuStreamSynchronize)(stream);
+        (void)CUZK_CU(m->api, cuStreamDestroy)(stream);
+    }
+}
+
+static void close_event(const cuzk_fixed_multiplier *m, CUevent event)
+{
+    if (event != NULL) {
+        (void)CUZK_CU(m->api, cuEventDestroy)(event);
+    }
+}
+
 void cuzk_fixed_multiplier_destroy(cuzk_fixed_multiplier *m)
 {
     if (m == NULL) {
         return;
     }
-    if (m->stream != NULL) {
-        (void)CUZK_CU(m->api, cuStreamSynchronize)(m->stream);
-        (void)CUZK_CU(m->api, cuStreamDestroy)(m->stream);
+    close_stream(m, m->copies);
+    close_stream(m, m->stream);
+    for (int i = 0; i < 2; i++) {
+        close_event(m, m->copied[i]);
+        close_event(m, m->used[i]);
     }
     cuzk_arena_release(&m->arena, m->api);
     if (m->module != NULL) {
