@@ -16,6 +16,8 @@ enum {
 
 /* The longest time that a file may be of, in ns: a hundred days. Sums of it do not overflow. */
 #define CUZK_ACTIVITY_NS_MAX (INT64_C(1) << 53)
+/* And how far from 0 its times may lie. */
+#define CUZK_ACTIVITY_TIME_MAX (INT64_C(1) << 61)
 
 typedef enum {
     CUZK_ACTIVITY_KERNEL = 0,

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint64_t TIME_MAX = UINT64_C(1) << 61;
 static const int64_t TOLERANCE = 20000; /* beside what the clocks' tie is off */
 
 /* ---- which devices ---- */
@@ -74,7 +73,7 @@ static cuzk_status match_devices(cuzk_beside_making *m, cuzk_error *err)
     size_t one = 0;
     CUZK_FAIL_IF(r != NULL && count(recorded, CUZK_RECORDING_DEVICES, &one) == 0, err,
                  CUZK_E_ARGUMENT, "the recording has no kernel or copy of a CUDA device");
-    CUZK_FAIL_IF(r != NULL && (r->end_ns > TIME_MAX ||
+    CUZK_FAIL_IF(r != NULL && (r->end_ns > (uint64_t)CUZK_ACTIVITY_TIME_MAX ||
                                r->end_ns - r->begin_ns > (uint64_t)CUZK_ACTIVITY_NS_MAX),
                  err, CUZK_E_FORMAT,
                  "the recording is from %" PRIu64 " to %" PRIu64 " ns: more than a hundred days",
