@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-enum { PARTED = 1 << 24, FEW = 1 << 18, VERY_FEW = 1 << 15 }; /* pairs of a batch */
+enum { PARTED = 1 << 22, FEW = 1 << 18, VERY_FEW = 1 << 15 }; /* pairs of a batch */
 
 static const char *const prefix_names[2][CUZK_ADD_SOURCES] = {
     {"g1_add_prefix_gather", "g1_add_prefix_pairs", "g1_add_prefix_listed"},
