@@ -11,7 +11,8 @@
  *   X_add X_sub X_dbl X_neg X_mul X_sqr X_inv X_pow X_batch_inv
  *   X_from_canonical X_to_canonical X_load X_store
  *   fp_sqrt fp2_sqrt, fp2_conj fp2_mul_by_xi fp2_mul_fp
- * Elements are always reduced; outputs may alias inputs. */
+ * Elements are always reduced, but for the loose values of device code (loose_ptx.h); outputs may
+ * alias inputs. */
 #ifndef CUZK_FIELD_FIELDS_H
 #define CUZK_FIELD_FIELDS_H
 

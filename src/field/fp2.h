@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* fp2 = fp[u]/(u² + 1), an element is c0 + c1·u. Part of fields.h, which includes it.
  *
- * p = 3 mod 4 on both curves, so -1 is no square in fp. Products by Karatsuba (3 multiplications in
- * fp), squares by (c0 + c1)(c0 - c1) (2 multiplications). Square roots by the "complex method": two
- * powers, no inversion. */
+ * p = 3 mod 4 on both curves, so -1 is no square in fp. Products by Karatsuba (3 products, 2
+ * reductions), squares by (c0 + c1)(c0 - c1) (2 multiplications). Square roots by the "complex
+ * method": two powers, no inversion. */
 #ifndef CUZK_FIELD_FP2_H
 #define CUZK_FIELD_FP2_H
 
 typedef struct {
     fp c0, c1;
 } CUZK_MAY_ALIAS fp2;
+
+#if CUZK_DEVICE_CODE
+#include "field/loose_ptx.h"
+#endif
 
 /** o = a root of a, either one; returns false and leaves o alone when a is no square. */
 static CUZK_HD inline bool fp_sqrt(fp *o, const fp *a)
@@ -122,15 +126,8 @@ CUZK_FIELD_CALL void fp2_mul(fp2 *o, const fp2 *a, const fp2 *b)
     (void)cuzk_limbs_sub(cross, cross, high, 2 * FP_LIMBS);
     fp_redc_wide(&o->c1, cross);
 #else
-    fp low, high, sum_a, sum_b;
-    fp_mul(&low, &a->c0, &b->c0);
-    fp_mul(&high, &a->c1, &b->c1);
-    fp_add(&sum_a, &a->c0, &a->c1);
-    fp_add(&sum_b, &b->c0, &b->c1);
-    fp_mul(&sum_a, &sum_a, &sum_b);
-    fp_sub(&o->c0, &low, &high);
-    fp_sub(&sum_a, &sum_a, &low);
-    fp_sub(&o->c1, &sum_a, &high);
+    fp2_operand x = {a}, y = {b};
+    fp2_product<false>(o, x, y);
 #endif
 }
 
@@ -152,12 +149,8 @@ CUZK_FIELD_CALL void fp2_sqr(fp2 *o, const fp2 *a)
     fp_redc_wide(&o->c0, product0);
     fp_redc_wide(&o->c1, product1);
 #else
-    fp sum, difference, product;
-    fp_add(&sum, &a->c0, &a->c1);
-    fp_sub(&difference, &a->c0, &a->c1);
-    fp_mul(&product, &a->c0, &a->c1);
-    fp_mul(&o->c0, &sum, &difference);
-    fp_dbl(&o->c1, &product);
+    fp2_sqr_to_loose(o, a);
+    fp2_reduce_loose(o, o);
 #endif
 }
 

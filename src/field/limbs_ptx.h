@@ -248,10 +248,11 @@ static __device__ __forceinline__ void cuzk_ptx_mont_merge(uint32_t *x, const ui
     x[2 * n - 1] = cuzk_ptx_addc(x[2 * n - 1], 0);
 }
 
-/** o = a·b·2^(-64n) mod p, reduced. a < p; b any n words; p < 2^(64n-1); n0 = -1/p mod 2^64. */
-static __device__ __forceinline__ void cuzk_ptx_mont_mul(uint64_t *o, const uint64_t *a,
-                                                         const uint64_t *b, const uint64_t *p,
-                                                         uint64_t n0, int n)
+/** o = a·b·2^(-64n) modulo p, at most a·b/2^(64n) + p. b any n words; n0 = -1/p mod 2^64; a + p
+ * below 2^(64n): between rows the sum is at most a + p. */
+static __device__ __forceinline__ void cuzk_ptx_mont_mul_loose(uint64_t *o, const uint64_t *a,
+                                                               const uint64_t *b, const uint64_t *p,
+                                                               uint64_t n0, int n)
 {
     uint32_t x[32], y[32];
     uint32_t b0 = cuzk_ptx_half(b, 0);
@@ -272,21 +273,28 @@ static __device__ __forceinline__ void cuzk_ptx_mont_mul(uint64_t *o, const uint
         cuzk_ptx_mont_step(even, odd, p, (uint32_t)n0, n);
     }
     cuzk_ptx_mont_merge(x, y, n);
+    cuzk_ptx_join(o, x, n);
+}
+
+/** o = a·b·2^(-64n) mod p, reduced. a < p; b any n words; p < 2^(64n-1); n0 = -1/p mod 2^64. */
+static __device__ __forceinline__ void cuzk_ptx_mont_mul(uint64_t *o, const uint64_t *a,
+                                                         const uint64_t *b, const uint64_t *p,
+                                                         uint64_t n0, int n)
+{
     uint64_t t[16];
-    cuzk_ptx_join(t, x, n);
+    cuzk_ptx_mont_mul_loose(t, a, b, p, n0, n);
     cuzk_ptx_reduce_once(o, t, p, n);
 }
 
-/** o = high + low·2^(-64n) mod p, reduced: the halves of a number below p·2^(64n), 2n words of 32
- *  bits each. */
-static __device__ __forceinline__ void cuzk_ptx_redc(uint64_t *o, const uint32_t *low,
-                                                     const uint32_t *high, const uint64_t *p,
-                                                     uint64_t n0, int n)
+/** o = w·2^(-64n) modulo p for w of 2n words, at most w/2^(64n) + p, which must be below 2^(64n).
+ */
+static __device__ __forceinline__ void cuzk_ptx_redc_loose(uint64_t *o, const uint64_t *w,
+                                                           const uint64_t *p, uint64_t n0, int n)
 {
     uint32_t x[32], y[32];
 #pragma unroll
     for (int j = 0; j < 2 * n; j++) {
-        x[j] = low[j];
+        x[j] = cuzk_ptx_half(w, j);
         y[j] = 0;
     }
     cuzk_ptx_mont_step(x, y, p, (uint32_t)n0, n);
@@ -295,26 +303,73 @@ static __device__ __forceinline__ void cuzk_ptx_redc(uint64_t *o, const uint32_t
         cuzk_ptx_redc_row((i & 1) != 0 ? y : x, (i & 1) != 0 ? x : y, p, (uint32_t)n0, n);
     }
     cuzk_ptx_mont_merge(x, y, n);
-    x[0] = cuzk_ptx_add_cc(x[0], high[0]);
-#pragma unroll
-    for (int j = 1; j < 2 * n - 1; j++) {
-        x[j] = cuzk_ptx_addc_cc(x[j], high[j]);
-    }
-    x[2 * n - 1] = cuzk_ptx_addc(x[2 * n - 1], high[2 * n - 1]);
     uint64_t t[16];
     cuzk_ptx_join(t, x, n);
+    cuzk_ptx_add(o, t, w + n, n);
+}
+
+/** o = w·2^(-64n) mod p, reduced, for w of 2n words below p·2^(64n). */
+static __device__ __forceinline__ void cuzk_ptx_redc(uint64_t *o, const uint64_t *w,
+                                                     const uint64_t *p, uint64_t n0, int n)
+{
+    uint64_t t[16];
+    cuzk_ptx_redc_loose(t, w, p, n0, n);
     cuzk_ptx_reduce_once(o, t, p, n);
 }
 
-/** w = a², 4n words of 32 bits.
+/** w = a·b, 2n words.
+ *
+ *  Products are kept apart by the parity of i + j, as in a Montgomery product. Those of a row with
+ * even j end below the array's highest word and carry into it; those with odd j begin with that
+ * word of the row before, and nothing carries out of them. */
+static __device__ __forceinline__ void cuzk_ptx_mul_wide(uint64_t *w, const uint64_t *a,
+                                                         const uint64_t *b, int n)
+{
+    const int words = 2 * n;
+    uint32_t sum[2][34];
+    uint32_t b0 = cuzk_ptx_half(b, 0);
+#pragma unroll
+    for (int j = 0; j < words; j++) {
+        uint64_t product = (uint64_t)cuzk_ptx_half(a, j) * b0;
+        sum[j & 1][j] = (uint32_t)product;
+        sum[j & 1][j + 1] = (uint32_t)(product >> 32);
+    }
+    sum[0][words] = 0;
+#pragma unroll
+    for (int i = 1; i < words; i++) {
+        uint32_t *even = sum[i & 1], *odd = sum[(i & 1) ^ 1];
+        uint32_t y = cuzk_ptx_half(b, i);
+        cuzk_ptx_mad_chain(even + i, a, 0, y, n);
+        even[i + words] = cuzk_ptx_addc(0, 0);
+        odd[i + 1] = cuzk_ptx_mad_lo_cc(cuzk_ptx_half(a, 1), y, odd[i + 1]);
+        odd[i + 2] = cuzk_ptx_madc_hi_cc(cuzk_ptx_half(a, 1), y, odd[i + 2]);
+#pragma unroll
+        for (int j = 3; j < words - 1; j += 2) {
+            odd[i + j] = cuzk_ptx_madc_lo_cc(cuzk_ptx_half(a, j), y, odd[i + j]);
+            odd[i + j + 1] = cuzk_ptx_madc_hi_cc(cuzk_ptx_half(a, j), y, odd[i + j + 1]);
+        }
+        odd[i + words - 1] =
+            cuzk_ptx_madc_lo_cc(cuzk_ptx_half(a, words - 1), y, odd[i + words - 1]);
+        odd[i + words] = cuzk_ptx_madc_hi(cuzk_ptx_half(a, words - 1), y, 0);
+    }
+    sum[0][1] = cuzk_ptx_add_cc(sum[0][1], sum[1][1]);
+#pragma unroll
+    for (int j = 2; j < 2 * words - 1; j++) {
+        sum[0][j] = cuzk_ptx_addc_cc(sum[0][j], sum[1][j]);
+    }
+    sum[0][2 * words - 1] = cuzk_ptx_addc(sum[0][2 * words - 1], sum[1][2 * words - 1]);
+    cuzk_ptx_join(w, sum[0], 2 * n);
+}
+
+/** o = a², 2n words.
  *
  *  Products a_i·a_j with i < j go to the array of the parity of i + j, row by row; a row's products
  *  are adjacent there, and it reaches at most one product further than the row before. Then twice
  *  their sum, then the squares on top. */
-static __device__ __forceinline__ void cuzk_ptx_sqr_wide(uint32_t *w, const uint64_t *a, int n)
+static __device__ __forceinline__ void cuzk_ptx_sqr_wide(uint64_t *o, const uint64_t *a, int n)
 {
     const int words = 2 * n;
-    uint32_t sum[2][34]; /* [0]: even positions; [1]: odd ones, one word up */
+    uint32_t w[34], sum[2][34]; /* [0]: even positions; [1]: odd ones, one word up */
 #pragma unroll
     for (int j = 0; j < 2 * words; j++) {
         sum[0][j] = 0;
@@ -367,28 +422,38 @@ static __device__ __forceinline__ void cuzk_ptx_sqr_wide(uint32_t *w, const uint
         w[2 * j] = cuzk_ptx_madc_lo_cc(cuzk_ptx_half(a, j), cuzk_ptx_half(a, j), w[2 * j]);
         w[2 * j + 1] = cuzk_ptx_madc_hi_cc(cuzk_ptx_half(a, j), cuzk_ptx_half(a, j), w[2 * j + 1]);
     }
+    cuzk_ptx_join(o, w, 2 * n);
+}
+
+/** o = a²·2^(-64n) modulo p, at most a²/2^(64n) + p, which must be below 2^(64n). */
+static __device__ __forceinline__ void
+cuzk_ptx_mont_sqr_loose(uint64_t *o, const uint64_t *a, const uint64_t *p, uint64_t n0, int n)
+{
+    uint64_t w[32];
+    cuzk_ptx_sqr_wide(w, a, n);
+    cuzk_ptx_redc_loose(o, w, p, n0, n);
 }
 
 /** o = a²·2^(-64n) mod p, reduced. a < p. */
 static __device__ __forceinline__ void cuzk_ptx_mont_sqr(uint64_t *o, const uint64_t *a,
                                                          const uint64_t *p, uint64_t n0, int n)
 {
-    uint32_t w[64];
-    cuzk_ptx_sqr_wide(w, a, n);
-    cuzk_ptx_redc(o, w, w + 2 * n, p, n0, n);
+    uint64_t t[16];
+    cuzk_ptx_mont_sqr_loose(t, a, p, n0, n);
+    cuzk_ptx_reduce_once(o, t, p, n);
 }
 
 /** o = a·2^(-64n) mod p, reduced, for any n words a. */
 static __device__ __forceinline__ void cuzk_ptx_mont_redc(uint64_t *o, const uint64_t *a,
                                                           const uint64_t *p, uint64_t n0, int n)
 {
-    uint32_t low[32], high[32];
+    uint64_t w[32];
 #pragma unroll
-    for (int j = 0; j < 2 * n; j++) {
-        low[j] = cuzk_ptx_half(a, j);
-        high[j] = 0;
+    for (int j = 0; j < n; j++) {
+        w[j] = a[j];
+        w[n + j] = 0;
     }
-    cuzk_ptx_redc(o, low, high, p, n0, n);
+    cuzk_ptx_redc(o, w, p, n0, n);
 }
 
 /** o = a + b, less m if that is not negative: for a, b < m < 2^(64n), possibly 2m > 2^(64n). */

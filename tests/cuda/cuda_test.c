@@ -27,10 +27,10 @@ const shared_ops *shared_ops_of(int curve)
     return curve == 0 ? cuzk_bn254_portable_shared_ops : cuzk_bls12_381_portable_shared_ops;
 }
 
-extern const factor_ops cuzk_bn254_portable_factor_ops;
-extern const factor_ops cuzk_bls12_381_portable_factor_ops;
+extern const loose_ops cuzk_bn254_portable_loose_ops[LOOSE_OPS];
+extern const loose_ops cuzk_bls12_381_portable_loose_ops[LOOSE_OPS];
 
-const factor_ops *factor_ops_of(int curve)
+const loose_ops *loose_ops_of(int curve)
 {
-    return curve == 0 ? &cuzk_bn254_portable_factor_ops : &cuzk_bls12_381_portable_factor_ops;
+    return curve == 0 ? cuzk_bn254_portable_loose_ops : cuzk_bls12_381_portable_loose_ops;
 }

@@ -21,15 +21,23 @@ typedef struct {
 
 enum { SHARED_OPS_FIELDS = 3 };
 
-/* fr_factor_check of a curve: loose operands, and the host's results by Montgomery products. */
+/* A check on loose operands: the host's results by reduced ones. */
 typedef struct {
+    const char *name; /* "bls12_381 fr factor" */
+    const char *kernel;
+    size_t bytes; /* of an element */
+    int n_results;
     void (*draw)(void *o, uint64_t (*random)(void));
     void (*expect)(void *o, const void *a, const void *b);
-    void (*host)(void *o, const void *a, const void *b); /* the host's own bodies of factor.h */
-} factor_ops;
+    /* the host's own bodies of the same, or NULL */
+    void (*host)(void *o, const void *a, const void *b);
+} loose_ops;
+
+enum { LOOSE_OPS = 3 };
 
 /** fr, fp, fp2 of curve 0 (bn254) or 1 (bls12_381). */
 const shared_ops *shared_ops_of(int curve);
-const factor_ops *factor_ops_of(int curve);
+/** Factors and loose values of fr, loose values of fp and of fp2. */
+const loose_ops *loose_ops_of(int curve);
 
 #endif

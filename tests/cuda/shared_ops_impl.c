@@ -106,25 +106,71 @@ const shared_ops CUZK_INSTANCE(shared_ops)[SHARED_OPS_FIELDS] = {
     {CURVE_NAME " fp2", "fp2_check", sizeof(fp2), fp2_draw, fp2_check, NULL},
 };
 
-/* ---- factor.h ---- */
+/* ---- loose values ---- */
 
-/* Below 2r, often at the ends of the ranges. */
-static void loose_draw(void *o, uint64_t (*random)(void))
+/* Below 2p, often at the ends of the ranges. */
+static void draw_loose(uint64_t *o, const uint64_t *reduced, const uint64_t *p, int n,
+                       uint64_t (*random)(void))
+{
+    uint64_t kind = random() % 6;
+    memcpy(o, reduced, 8 * (size_t)n);
+    if (kind < 2) { /* p + a */
+        (void)cuzk_limbs_add(o, o, p, n);
+    } else if (kind == 2) {
+        uint64_t small[6] = {1 + random() % 2};
+        (void)cuzk_limbs_add(o, p, p, n);
+        (void)cuzk_limbs_sub(o, o, small, n);
+    }
+}
+
+static void fr_loose_draw(void *o, uint64_t (*random)(void))
 {
     fr a;
-    uint64_t twice[FR_LIMBS], r[FR_LIMBS];
-    memcpy(r, fr_p, sizeof(r));
-    fr_twice_modulus(twice);
     fr_draw(&a, random);
-    uint64_t kind = random() % 6;
-    if (kind < 2) { /* r + a */
-        (void)cuzk_limbs_add(a.l, a.l, r, FR_LIMBS);
-    } else if (kind == 2) {
-        uint64_t small[FR_LIMBS] = {1 + random() % 2};
-        (void)cuzk_limbs_sub(a.l, twice, small, FR_LIMBS);
-    }
-    memcpy(o, &a, sizeof(a));
+    draw_loose(o, a.l, fr_p, FR_LIMBS, random);
 }
+
+static void fp_loose_draw(void *o, uint64_t (*random)(void))
+{
+    fp a;
+    fp_draw(&a, random);
+    draw_loose(o, a.l, fp_p, FP_LIMBS, random);
+}
+
+static void fp2_loose_draw(void *o, uint64_t (*random)(void))
+{
+    fp_loose_draw(o, random);
+    fp_loose_draw((char *)o + sizeof(fp), random);
+}
+
+static void fp_reduce(fp *a)
+{
+    cuzk_limbs_reduce_once(a->l, a->l, fp_p, FP_LIMBS);
+}
+
+static void fp2_reduce(fp2 *a)
+{
+    fp_reduce(&a->c0);
+    fp_reduce(&a->c1);
+}
+
+#define LOOSE_EXPECT(name)                                                                         \
+    static void name##_loose_expect(void *o, const void *a, const void *b)                         \
+    {                                                                                              \
+        name x, y, results[CUZK_LOOSE_CHECK_RESULTS];                                              \
+        name##_load(&x, a);                                                                        \
+        name##_load(&y, b);                                                                        \
+        name##_reduce(&x);                                                                         \
+        name##_reduce(&y);                                                                         \
+        name##_mul(&results[0], &x, &y);                                                           \
+        name##_sqr(&results[1], &x);                                                               \
+        name##_add(&results[2], &results[0], &x);                                                  \
+        name##_sub(&results[3], &results[1], &x);                                                  \
+        name##_sub(&results[3], &results[3], &y);                                                  \
+        memcpy(o, results, sizeof(results));                                                       \
+    }
+LOOSE_EXPECT(fp)
+LOOSE_EXPECT(fp2)
 
 static void factor_expect(void *o, const void *a, const void *b)
 {
@@ -156,5 +202,12 @@ static void factor_host(void *o, const void *a, const void *b)
     memcpy(o, results, sizeof(results));
 }
 
-extern const factor_ops CUZK_INSTANCE(factor_ops);
-const factor_ops CUZK_INSTANCE(factor_ops) = {loose_draw, factor_expect, factor_host};
+extern const loose_ops CUZK_INSTANCE(loose_ops)[LOOSE_OPS];
+const loose_ops CUZK_INSTANCE(loose_ops)[LOOSE_OPS] = {
+    {CURVE_NAME " fr factor", "fr_factor_check", sizeof(fr), CUZK_FACTOR_CHECK_RESULTS,
+     fr_loose_draw, factor_expect, factor_host},
+    {CURVE_NAME " fp loose", "fp_loose_check", sizeof(fp), CUZK_LOOSE_CHECK_RESULTS, fp_loose_draw,
+     fp_loose_expect, NULL},
+    {CURVE_NAME " fp2 loose", "fp2_loose_check", sizeof(fp2), CUZK_LOOSE_CHECK_RESULTS,
+     fp2_loose_draw, fp2_loose_expect, NULL},
+};

@@ -53,46 +53,57 @@ static void test_fields(void **state)
     }
 }
 
-/* Factors and loose values: host bodies and device bodies against Montgomery products. */
-static void test_factors(void **state)
+static void check_loose(const loose_ops *ops, CUmodule module, uint32_t n)
 {
-    enum { N = 1024, RESULT_BYTES = 32 * CUZK_FACTOR_CHECK_RESULTS };
+    cuzk_error error = {0};
+    const size_t bytes = ops->bytes, out_bytes = bytes * (size_t)ops->n_results;
+    char *a = malloc(n * bytes), *b = malloc(n * bytes);
+    char *expected = malloc(out_bytes), *host = malloc(out_bytes);
+    for (uint32_t i = 0; i < n; i++) {
+        ops->draw(a + i * bytes, cuda_test_random);
+        ops->draw(b + i * bytes, cuda_test_random);
+    }
+    CUfunction kernel;
+    CUdeviceptr d[3] = {device_bytes(NULL, n * out_bytes), device_bytes(a, n * bytes),
+                        device_bytes(b, n * bytes)};
+    void *params[] = {&d[0], &d[1], &d[2], &n};
+    DRIVER(cuModuleGetFunction, (&kernel, module, ops->kernel));
+    DRIVER(cuLaunchKernel, (kernel, n / 128, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+    char *found = host_bytes(d[0], n * out_bytes);
+    for (uint32_t i = 0; i < n; i++) {
+        ops->expect(expected, a + i * bytes, b + i * bytes);
+        if (ops->host != NULL) {
+            ops->host(host, a + i * bytes, b + i * bytes);
+            assert_memory_equal(host, expected, out_bytes);
+        }
+        for (int r = 0; r < ops->n_results; r++) {
+            if (memcmp(expected + (size_t)r * bytes, found + i * out_bytes + (size_t)r * bytes,
+                       bytes) != 0) {
+                fail_msg("%s: result %d of pair %u differs", ops->name, r, i);
+            }
+        }
+    }
+    free_all(d, 3);
+    free(a);
+    free(b);
+    free(expected);
+    free(host);
+    free(found);
+}
+
+/* Factors and loose values against products of reduced ones. */
+static void test_loose(void **state)
+{
     (void)state;
     cuzk_error error = {0};
     for (int curve = 0; curve < 2; curve++) {
-        const factor_ops *ops = factor_ops_of(curve);
-        char *a = malloc(32 * N), *b = malloc(32 * N);
-        for (uint32_t i = 0; i < N; i++) {
-            ops->draw(a + 32 * i, cuda_test_random);
-            ops->draw(b + 32 * i, cuda_test_random);
-        }
         CUmodule module;
-        CUfunction kernel;
-        uint32_t n = N;
-        CUdeviceptr d[3] = {device_bytes(NULL, N * RESULT_BYTES), device_bytes(a, 32 * N),
-                            device_bytes(b, 32 * N)};
-        void *params[] = {&d[0], &d[1], &d[2], &n};
         DRIVER(cuModuleLoadData, (&module, curve == 0 ? CUZK_IMAGE(field_check, bn254)
                                                       : CUZK_IMAGE(field_check, bls12_381)));
-        DRIVER(cuModuleGetFunction, (&kernel, module, "fr_factor_check"));
-        DRIVER(cuLaunchKernel, (kernel, N / 128, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
-        char *found = host_bytes(d[0], N * RESULT_BYTES);
-        for (uint32_t i = 0; i < N; i++) {
-            char expected[RESULT_BYTES], host[RESULT_BYTES];
-            ops->expect(expected, a + 32 * i, b + 32 * i);
-            ops->host(host, a + 32 * i, b + 32 * i);
-            for (int r = 0; r < CUZK_FACTOR_CHECK_RESULTS; r++) {
-                if (memcmp(expected + 32 * r, host + 32 * r, 32) != 0 ||
-                    memcmp(expected + 32 * r, found + (size_t)i * RESULT_BYTES + 32 * r, 32) != 0) {
-                    fail_msg("curve %d: result %d of pair %u differs", curve, r, i);
-                }
-            }
+        for (int i = 0; i < LOOSE_OPS; i++) {
+            check_loose(&loose_ops_of(curve)[i], module, 1024);
         }
         DRIVER(cuModuleUnload, (module));
-        free_all(d, 3);
-        free(a);
-        free(b);
-        free(found);
     }
 }
 
@@ -259,7 +270,7 @@ int main(void)
 {
     device_test_open();
     cuda_test_begin();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fields),
-                                       cmocka_unit_test(test_factors), cmocka_unit_test(test_sums)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fields), cmocka_unit_test(test_loose),
+                                       cmocka_unit_test(test_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

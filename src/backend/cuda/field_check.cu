@@ -48,3 +48,29 @@ CUZK_KERNEL fr_factor_check(fr *o, const fr *a, const fr *b, uint32_t n)
     fr_sub_wide(&r, a + i, b + i);
     fr_reduce_loose(&o[2], &r);
 }
+
+/* Every operation on operands at the ends of what it allows. */
+#define LOOSE_CHECK_KERNEL(name, type)                                                             \
+    CUZK_KERNEL name##_loose_check(type *o, const type *a, const type *b, uint32_t n)              \
+    {                                                                                              \
+        uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;                                        \
+        if (i >= n) {                                                                              \
+            return;                                                                                \
+        }                                                                                          \
+        type x, y, product, square;                                                                \
+        o += (size_t)i * CUZK_LOOSE_CHECK_RESULTS;                                                 \
+        name##_mul_loose(&product, a + i, b + i);                                                  \
+        name##_sqr_loose(&square, a + i);                                                          \
+        name##_reduce_loose(&o[0], &product);                                                      \
+        name##_reduce_loose(&o[1], &square);                                                       \
+        name##_reduce_loose(&x, a + i);                                                            \
+        name##_reduce_loose(&y, b + i);                                                            \
+        name##_sub_loose(&square, &square, &x);                                                    \
+        name##_sub_loose(&square, &square, &y);                                                    \
+        name##_reduce_sum(&o[3], &square);                                                         \
+        name##_neg_loose(&x, &x);                                                                  \
+        name##_sub_loose(&product, &product, &x);                                                  \
+        name##_reduce_sum(&o[2], &product);                                                        \
+    }
+LOOSE_CHECK_KERNEL(fp, fp)
+LOOSE_CHECK_KERNEL(fp2, fp2)

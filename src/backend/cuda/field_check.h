@@ -10,4 +10,9 @@ enum { CUZK_FIELD_CHECK_RESULTS = 9 };
  */
 enum { CUZK_FACTOR_CHECK_RESULTS = 3 };
 
+/* The same for loose a and b of fp and fp2 (field/loose_ptx.h): a·b, a², a·b + a and a² - a - b,
+ * reduced.
+ */
+enum { CUZK_LOOSE_CHECK_RESULTS = 4 };
+
 #endif

@@ -4,12 +4,18 @@
  *   PA(name)      kernel and function names, for example g1_##name
  *   CF(name)      verbs of the coordinate field
  *   CF_TYPE       its type
+ *   PA_PRODUCT    o, a, b: *o = a·b, loose, for loose operands of type PA(held)
+ *   PA_CALL       __noinline__ or __forceinline__: how that is called
+ *   PA_IN_SHARED  whether values that live through multiplications lie in shared memory
  *   PA_BLOCKS     blocks per SM that prefix and finish are compiled for (bounds the registers)
  * and it undefines them at its end.
  *
- * Launch: blocks of CUZK_ADD_BLOCK threads, one thread per column of pairs; no shared memory.
+ * Launch: blocks of CUZK_ADD_BLOCK threads, one thread per column of pairs.
  * Floor per pair: prefix 1 multiplication, inverse next to nothing, finish 4 and a square; bytes:
  * both x (prefix), both points, one prefix product and the sum (finish).
+ * With PA_IN_SHARED registers hold one multiplication and nothing else, and coordinates are read
+ * again (from cache) rather than kept: so twice as many warps fit, which hide the multiplier's
+ * latency. Values between are loose (field/loose_ptx.h).
  * Slots without a second operand are left out: they need no inverse. Rare cases are classified in a
  * function that is not inlined, so that they cost the common path three comparisons and no
  * registers. */
@@ -118,91 +124,186 @@ static __device__ __forceinline__ void PA(read_y)(CF_TYPE *o, const PA(operands)
     }
 }
 
+static __device__ __forceinline__ void PA(read_y_loose)(CF_TYPE *o, const PA(operands) * p,
+                                                        size_t index, bool negate)
+{
+    PA(read)(o, p->y, index);
+    if (negate) {
+        CF(neg_loose)(o, o);
+    }
+}
+
+#if PA_IN_SHARED
+/* A value of this thread in shared memory: 16-byte pieces, one of each thread side by side. */
+struct PA(held) {
+    char *place;
+    __device__ __forceinline__ void put(const CF_TYPE *a) const
+    {
+        cuzk_write_shared(place, (const uint64_t *)a, sizeof(CF_TYPE) / 8, PA_STRIDE);
+    }
+    __device__ __forceinline__ void get(CF_TYPE *o) const
+    {
+        cuzk_read_shared((uint64_t *)o, place, sizeof(CF_TYPE) / 8, PA_STRIDE);
+    }
+    /* the coordinates of an element of fp2 */
+    __device__ __forceinline__ void c0(fp *o) const
+    {
+        cuzk_read_shared(o->l, place, FP_LIMBS, PA_STRIDE);
+    }
+    __device__ __forceinline__ void c1(fp *o) const
+    {
+        cuzk_read_shared(o->l, place + FP_LIMBS / 2 * PA_STRIDE, FP_LIMBS, PA_STRIDE);
+    }
+};
+#define PA_HOLD(n)                                                                                 \
+    __shared__ __align__(16) char memory[(n) * sizeof(CF_TYPE) * CUZK_ADD_BLOCK];                  \
+    char *memory_here = memory + 16 * threadIdx.x
+#define PA_HELD(name, i)                                                                           \
+    const PA(held) name = {memory_here + (i) * sizeof(CF_TYPE) * CUZK_ADD_BLOCK}
+#else
+/* A value of this thread in registers. */
+struct PA(held) {
+    CF_TYPE *value;
+    __device__ __forceinline__ void put(const CF_TYPE *a) const
+    {
+        *value = *a;
+    }
+    __device__ __forceinline__ void get(CF_TYPE *o) const
+    {
+        *o = *value;
+    }
+};
+#define PA_HOLD(n)       CF_TYPE values[n]
+#define PA_HELD(name, i) const PA(held) name = {&values[i]}
+#endif
+
+/* o = a·b */
+static __device__ PA_CALL void PA(multiply)(PA(held) o, PA(held) a, PA(held) b)
+{
+    CF_TYPE t;
+    PA_PRODUCT(&t, a, b);
+    o.put(&t);
+}
+
 template <int SOURCE> static __device__ __forceinline__ void PA(prefix)(const cuzk_add_args &a)
 {
+    PA_HOLD(2);
+    PA_HELD(product, 0);
+    PA_HELD(denominator, 1);
     uint32_t t = blockIdx.x * CUZK_ADD_BLOCK + threadIdx.x;
     if (t >= a.n_threads) {
         return;
     }
-    CF_TYPE product;
-    CF(set_one)(&product);
+    CF_TYPE u;
+    CF(set_one)(&u);
+    product.put(&u);
 #pragma unroll 1
     for (uint32_t slot = t; slot < a.n_pairs; slot += a.n_threads) {
         PA(operands) p = PA(locate)<SOURCE>(a, slot);
-        CF_TYPE x1, x2, d;
+        CF_TYPE x1, x2;
         if (p.is_single) {
             continue;
         }
         PA(read)(&x1, p.x, p.first);
         PA(read)(&x2, p.x, p.second);
-        CF(sub)(&d, &x2, &x1);
-        if (CF(is_zero)(&d) || CF(is_zero)(&x1) || CF(is_zero)(&x2)) {
+        CF(sub_loose)(&u, &x2, &x1);
+        if (CF(eq)(&x1, &x2) || CF(is_zero)(&x1) || CF(is_zero)(&x2)) {
             PA(rare_slot) v;
             v.x1 = x1;
             v.x2 = x2;
             PA(read_y)(&v.y1, &p, p.first, p.negate_first);
             PA(read_y)(&v.y2, &p, p.second, p.negate_second);
             PA(classify)(&v);
-            d = v.denominator;
+            u = v.denominator;
         }
-        PA(write)(a.prefix, slot, &product);
-        CF(mul)(&product, &product, &d);
+        denominator.put(&u);
+        product.get(&u);
+        PA(write)(a.prefix, slot, &u);
+        PA(multiply)(product, product, denominator);
     }
-    PA(write)(a.totals, t, &product);
+    product.get(&u);
+    CF(reduce_loose)(&u, &u);
+    PA(write)(a.totals, t, &u);
 }
 
 template <int SOURCE> static __device__ __forceinline__ void PA(finish)(const cuzk_add_args &a)
 {
+    PA_HOLD(3);
+    PA_HELD(inverse, 0); /* of the product of the denominators up to the current slot's */
+    PA_HELD(slope, 1);
+    PA_HELD(factor, 2);
     uint32_t t = blockIdx.x * CUZK_ADD_BLOCK + threadIdx.x;
     if (t >= a.n_threads) {
         return;
     }
-    CF_TYPE inverse; /* of the product of the denominators up to the current slot's */
-    PA(read)(&inverse, a.totals, t);
+    CF_TYPE u;
+    PA(read)(&u, a.totals, t);
+    inverse.put(&u);
     uint32_t rows = (a.n_pairs - 1 - t) / a.n_threads + 1;
 #pragma unroll 1
     for (uint32_t row = rows; row-- > 0;) {
         uint32_t slot = row * a.n_threads + t;
         PA(operands) p = PA(locate)<SOURCE>(a, slot);
-        CF_TYPE x1, y1, x2, y2, d, slope, x3;
-        PA(read)(&x1, p.x, p.first);
-        PA(read_y)(&y1, &p, p.first, p.negate_first);
+        CF_TYPE x1, y1, x2, y2;
         if (p.is_single) {
+            PA(read)(&x1, p.x, p.first);
+            PA(read_y)(&y1, &p, p.first, p.negate_first);
             PA(write)(a.out_x, slot, &x1);
             PA(write)(a.out_y, slot, &y1);
             continue;
         }
+        PA(read)(&u, a.prefix, slot);
+        slope.put(&u);
+        PA(read)(&x1, p.x, p.first);
         PA(read)(&x2, p.x, p.second);
-        PA(read_y)(&y2, &p, p.second, p.negate_second);
-        CF(sub)(&d, &x2, &x1);
-        bool rare = CF(is_zero)(&d) || CF(is_zero)(&x1) || CF(is_zero)(&x2);
-        CF(sub)(&y2, &y2, &y1); /* the numerator from here on */
+        CF(sub_loose)(&u, &x2, &x1);
+        bool rare = CF(eq)(&x1, &x2) || CF(is_zero)(&x1) || CF(is_zero)(&x2);
         PA(rare_slot) v;
         if (rare) {
             v.x1 = x1;
             v.x2 = x2;
-            v.y1 = y1;
-            CF(add)(&v.y2, &y2, &y1);
+            PA(read_y)(&v.y1, &p, p.first, p.negate_first);
+            PA(read_y)(&v.y2, &p, p.second, p.negate_second);
             PA(classify)(&v);
-            d = v.denominator;
-            y2 = v.numerator;
+            u = v.denominator;
         }
-        PA(read)(&slope, a.prefix, slot);
-        CF(mul)(&slope, &slope, &inverse);
-        CF(mul)(&inverse, &inverse, &d);
-        CF(mul)(&slope, &slope, &y2);
-        CF(sqr)(&x3, &slope);
-        CF(sub)(&x3, &x3, &x1);
-        CF(sub)(&x3, &x3, &x2);
-        CF(sub)(&x1, &x1, &x3);
-        CF(mul)(&slope, &slope, &x1);
-        CF(sub)(&slope, &slope, &y1); /* y3 */
+        factor.put(&u);
+        PA(multiply)(slope, slope, inverse);
+        PA(multiply)(inverse, inverse, factor);
+        PA(read_y_loose)(&y1, &p, p.first, p.negate_first);
+        PA(read_y_loose)(&y2, &p, p.second, p.negate_second);
+        CF(sub_loose)(&u, &y2, &y1);
+        if (rare) {
+            u = v.numerator;
+        }
+        factor.put(&u);
+        PA(multiply)(slope, slope, factor);
+        slope.get(&u);
+        CF(sqr_loose)(&u, &u);
+#if PA_IN_SHARED
+        PA(read)(&x1, p.x, p.first);
+        PA(read)(&x2, p.x, p.second);
+#endif
+        CF(sub_loose)(&u, &u, &x1);
+        CF(sub_loose)(&u, &u, &x2); /* below 1.77p + 2p */
+        CF(reduce_sum)(&u, &u);
         if (rare && v.is_sum) {
-            x3 = v.x3;
-            slope = v.y3;
+            u = v.x3;
         }
-        PA(write)(a.out_x, slot, &x3);
-        PA(write)(a.out_y, slot, &slope);
+        PA(write)(a.out_x, slot, &u);
+        CF(sub_loose)(&u, &x1, &u);
+        factor.put(&u);
+        PA(multiply)(slope, slope, factor);
+        slope.get(&u);
+#if PA_IN_SHARED
+        PA(read_y_loose)(&y1, &p, p.first, p.negate_first);
+#endif
+        CF(sub_loose)(&u, &u, &y1); /* at most 2p + p */
+        CF(reduce_sum)(&u, &u);
+        if (rare && v.is_sum) {
+            u = v.y3;
+        }
+        PA(write)(a.out_y, slot, &u);
     }
 }
 
@@ -267,4 +368,9 @@ CUZK_KERNEL __launch_bounds__(CUZK_ADD_BLOCK) PA(add_inverse)(cuzk_add_args a)
 #undef PA
 #undef CF
 #undef CF_TYPE
+#undef PA_PRODUCT
+#undef PA_CALL
+#undef PA_IN_SHARED
+#undef PA_HOLD
+#undef PA_HELD
 #undef PA_BLOCKS

@@ -24,6 +24,8 @@ extern const simt_kernel CURVE_TABLE(field_check)[] = {SIMT_KERNEL(fr_check),
                                                        SIMT_KERNEL(fp_check),
                                                        SIMT_KERNEL(fp2_check),
                                                        SIMT_KERNEL(fr_factor_check),
+                                                       SIMT_KERNEL(fp_loose_check),
+                                                       SIMT_KERNEL(fp2_loose_check),
                                                        {}};
 
 #define GROUP_KERNELS(g)                                                                           \

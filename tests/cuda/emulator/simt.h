@@ -209,6 +209,20 @@ static inline void cuzk_write_words(void *dst, const uint64_t *a, int n)
     memcpy(dst, a, 8 * (size_t)n);
 }
 
+static inline void cuzk_read_shared(uint64_t *o, const void *src, int n, int stride)
+{
+    for (int i = 0; i < n; i += 2) {
+        memcpy(o + i, (const char *)src + i / 2 * stride, 16);
+    }
+}
+
+static inline void cuzk_write_shared(void *dst, const uint64_t *a, int n, int stride)
+{
+    for (int i = 0; i < n; i += 2) {
+        memcpy((char *)dst + i / 2 * stride, a + i, 16);
+    }
+}
+
 /* ---- the list of kernels ---- */
 
 #include "simt_launch.h"
