@@ -5,23 +5,22 @@
  *   bench_gpu_steps [--device N] [--runs N] [--curve NAME] [--step ntt|g1|g2] [--lg-ntt N] [--lg-g1
  * N]
  *                   [--lg-g2 N] [--lg-least N] [--bits N] [--together N] [--halves 1]
- *                   [--waves 0] [--lg-parted N]
+ *                   [--waves 0]
  *
  * --lg: the largest sizes (default 27, 26, 24); --lg-least: of sums (16); --bits, --together: of
  * the sums (point_summer.h); smaller ones in steps of 2 and 3. --halves 1: sums of multiples in
  * every way: of whole scalars, of halves, and of halves with the images of the bases there already;
  * else in the one that the cost model takes. --waves 0: additions in as many threads as the number
- * of pairs alone says (point_adder.h). --lg-parted: batches from this size on in two parts, 0:
- * none. Columns: curve,operation,lg_n,median_ms,floor_ms,share,result. Floor: the word products of
- * the method's multiplications at the rate of the multiplier pipe, as in bench_gpu.c. Times are
- * device events around the whole step, waits of the host included. result: whether a sum is the
- * multiple of the generator that the known discrete logarithms give; transforms: whether forward
- * and back gives what was there. Exit code 1 if one is wrong. */
+ * of pairs alone says (point_adder.h). Columns:
+ * curve,operation,lg_n,median_ms,floor_ms,share,result. Floor: the word products of the method's
+ * multiplications at the rate of the multiplier pipe, as in bench_gpu.c. Times are device events
+ * around the whole step, waits of the host included. result: whether a sum is the multiple of the
+ * generator that the known discrete logarithms give; transforms: whether forward and back gives
+ * what was there. Exit code 1 if one is wrong. */
 #include "backend/cuda/point_summer.h"
 #include "backend/cuda/transformer.h"
 #include "bench_gpu.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +32,8 @@ static struct {
     const char *curve, *step; /* NULL: all */
     unsigned lg_ntt, lg_g1, lg_g2, lg_least;
     unsigned window_bits, together; /* cuzk_point_sum_params */
-    unsigned halves, waves, lg_parted;
-} choice = {
-    .waves = 1, .lg_parted = UINT_MAX, .lg_ntt = 27, .lg_g1 = 26, .lg_g2 = 24, .lg_least = 16};
+    unsigned halves, waves;
+} choice = {.waves = 1, .lg_ntt = 27, .lg_g1 = 26, .lg_g2 = 24, .lg_least = 16};
 
 static void print_row(const char *curve, const char *operation, unsigned lg_n, float ms,
                       double lane_cycles, bool right)
@@ -337,9 +335,6 @@ static void bench_sums(const cuzk_curve *curve, cuzk_group_id id, unsigned lg_ma
     must(cuzk_point_summer_open(&s, device.api, curve, &error), &error);
     if (choice.waves != 0) {
         must(cuzk_point_adder_fit(&s.adder, (unsigned)device.n_sms, &error), &error);
-        s.adder.parted = choice.lg_parted == UINT_MAX ? s.adder.parted
-                         : choice.lg_parted == 0      ? 0
-                                                      : 1u << choice.lg_parted;
     }
     sum_run r = {.s = &s,
                  .params = {.group = id,
@@ -370,11 +365,10 @@ static bool number_option(const char *name, const char *value)
     const struct {
         const char *name;
         unsigned *value;
-    } numbers[] = {{"--lg-ntt", &choice.lg_ntt},      {"--lg-g1", &choice.lg_g1},
-                   {"--lg-g2", &choice.lg_g2},        {"--lg-least", &choice.lg_least},
-                   {"--bits", &choice.window_bits},   {"--together", &choice.together},
-                   {"--halves", &choice.halves},      {"--waves", &choice.waves},
-                   {"--lg-parted", &choice.lg_parted}};
+    } numbers[] = {{"--lg-ntt", &choice.lg_ntt},    {"--lg-g1", &choice.lg_g1},
+                   {"--lg-g2", &choice.lg_g2},      {"--lg-least", &choice.lg_least},
+                   {"--bits", &choice.window_bits}, {"--together", &choice.together},
+                   {"--halves", &choice.halves},    {"--waves", &choice.waves}};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         if (strcmp(name, numbers[i].name) == 0) {
             *numbers[i].value = (unsigned)atoi(value);
@@ -401,13 +395,12 @@ int main(int argc, char **argv)
             good = number_option(argv[i], argv[i + 1]);
         }
     }
-    if (!good || n_runs < 1 || n_runs > RUNS_MAX || choice.lg_ntt > 28 ||
-        (choice.lg_parted > 31 && choice.lg_parted != UINT_MAX) || choice.lg_g1 > 27 ||
+    if (!good || n_runs < 1 || n_runs > RUNS_MAX || choice.lg_ntt > 28 || choice.lg_g1 > 27 ||
         choice.lg_g2 > 27) {
         fprintf(stderr,
                 "usage: bench_gpu_steps [--device N] [--runs N] [--curve NAME] [--step ntt|g1|g2] "
                 "[--lg-ntt N] [--lg-g1 N] [--lg-g2 N] [--lg-least N] [--bits N] [--together N] "
-                "[--halves 1] [--waves 0] [--lg-parted N]\n"
+                "[--halves 1] [--waves 0]\n"
                 "1 to %d runs, at most 2^28 values and 2^27 points\n",
                 RUNS_MAX);
         return 1;

@@ -51,7 +51,6 @@ static bool fails(const char *name)
     X(cuModuleGetFunction, (CUfunction * f, CUmodule m, const char *s), (f, m, s))                 \
     X(cuFuncGetAttribute, (int *v, CUfunction_attribute a, CUfunction f), (v, a, f))               \
     X(cuStreamCreate, (CUstream * s, unsigned f), (s, f))                                          \
-    X(cuStreamCreateWithPriority, (CUstream * s, unsigned f, int p), (s, f, p))                    \
     X(cuStreamSynchronize, (CUstream s), (s))                                                      \
     X(cuEventRecord, (CUevent e, CUstream s), (e, s))                                              \
     X(cuEventSynchronize, (CUevent e), (e))                                                        \

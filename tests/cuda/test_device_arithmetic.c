@@ -249,8 +249,6 @@ static void test_sums(void **state)
         cuzk_error error = {0};
         cuzk_point_adder adder;
         must(cuzk_point_adder_open(&adder, device.api, curve->id, &error), &error);
-        must(cuzk_point_adder_fit(&adder, (unsigned)device.n_sms, &error), &error);
-        adder.parted = 128; /* in two parts, as the largest batches */
         for (int g = 0; g < 2; g++) {
             for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
                 if (device_test_is_small() && sizes[i] > 129) {

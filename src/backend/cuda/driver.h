@@ -46,7 +46,6 @@
     X(cuFuncGetAttribute)                                                                          \
     X(cuLaunchKernel)                                                                              \
     X(cuStreamCreate)                                                                              \
-    X(cuStreamCreateWithPriority)                                                                  \
     X(cuStreamDestroy)                                                                             \
     X(cuStreamSynchronize)                                                                         \
     X(cuStreamWaitEvent)                                                                           \

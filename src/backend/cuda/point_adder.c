@@ -4,9 +4,7 @@
 
 #include "backend/cuda/image.h"
 
-#include <limits.h>
-
-enum { PARTED = 1 << 22, FEW = 1 << 18, VERY_FEW = 1 << 15 }; /* pairs of a batch */
+enum { FEW = 1 << 18, VERY_FEW = 1 << 15 }; /* pairs of a batch */
 
 static const char *const prefix_names[2][CUZK_ADD_SOURCES] = {
     {"g1_add_prefix_gather", "g1_add_prefix_pairs", "g1_add_prefix_listed"},
@@ -36,7 +34,7 @@ static cuzk_status find_kernels(cuzk_point_adder *a, cuzk_error *err)
 cuzk_status cuzk_point_adder_open(cuzk_point_adder *out, const cuzk_cuda_api *api,
                                   cuzk_curve_id curve, cuzk_error *err)
 {
-    cuzk_point_adder a = {.api = api, .curve = curve};
+    cuzk_point_adder a = {.api = api};
     const unsigned char *image =
         curve == CUZK_CURVE_BN254 ? CUZK_IMAGE(point_add, bn254) : CUZK_IMAGE(point_add, bls12_381);
     CUZK_CUDA_TRY(api, err, cuModuleLoadData, (&a.module, image));
@@ -61,33 +59,11 @@ cuzk_status cuzk_point_adder_fit(cuzk_point_adder *a, unsigned n_sms, cuzk_error
             a->wave[g][s] = each == 0 ? 0 : n_sms * (REGISTERS / each) * CUZK_ADD_BLOCK;
         }
     }
-    CUevent *const events[] = {&a->begun,         &a->finished,    &a->multiplied[0],
-                               &a->multiplied[1], &a->inverted[0], &a->inverted[1]};
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
-        CUZK_CUDA_TRY(a->api, err, cuEventCreate, (events[i], CU_EVENT_DISABLE_TIMING));
-    }
-    CUZK_CUDA_TRY(a->api, err, cuStreamCreate, (&a->side, CU_STREAM_NON_BLOCKING));
-    CUZK_CUDA_TRY(a->api, err, cuStreamCreateWithPriority,
-                  (&a->first, CU_STREAM_NON_BLOCKING, INT_MIN));
-    a->parted = PARTED;
     return CUZK_OK;
 }
 
 void cuzk_point_adder_close(cuzk_point_adder *adder)
 {
-    const CUevent events[] = {adder->begun,         adder->finished,    adder->multiplied[0],
-                              adder->multiplied[1], adder->inverted[0], adder->inverted[1]};
-    const CUstream streams[] = {adder->side, adder->first};
-    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
-        if (events[i] != NULL) {
-            (void)CUZK_CU(adder->api, cuEventDestroy)(events[i]);
-        }
-    }
-    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
-        if (streams[i] != NULL) {
-            (void)CUZK_CU(adder->api, cuStreamDestroy)(streams[i]);
-        }
-    }
     (void)CUZK_CU(adder->api, cuModuleUnload)(adder->module);
 }
 
@@ -157,89 +133,6 @@ static cuzk_status launch(const cuzk_cuda_api *api, CUfunction kernel, uint32_t 
     return CUZK_OK;
 }
 
-/* ---- in two parts ---- */
-
-/* What the launches of a batch share. */
-typedef struct {
-    const cuzk_point_adder *adder;
-    cuzk_group_id group;
-    cuzk_add_source source;
-    cuzk_time_kind kind;
-    CUstream stream;
-} batch;
-
-static void *coordinates_on(const void *p, const cuzk_group *g, size_t n)
-{
-    return (char *)(uintptr_t)p + g->coord_bytes * n;
-}
-
-/* Part 0 or 1 of a planned batch, whose places are those of the whole. */
-static cuzk_add_args part_of(const cuzk_add_args *all, const cuzk_group *g, cuzk_add_source source,
-                             int part)
-{
-    cuzk_add_args a = *all;
-    uint32_t n_pairs = all->n_pairs / 2, n_threads = all->n_threads / 2;
-    a.n_pairs = part == 0 ? n_pairs : all->n_pairs - n_pairs;
-    a.n_threads = part == 0 ? n_threads : all->n_threads - n_threads;
-    a.n_inverses = all->n_inverses < a.n_threads ? all->n_inverses : a.n_threads;
-    if (part == 0) {
-        return a;
-    }
-    if (source == CUZK_ADD_PAIRS) {
-        a.in_x = coordinates_on(a.in_x, g, 2 * (size_t)n_pairs);
-        a.in_y = coordinates_on(a.in_y, g, 2 * (size_t)n_pairs);
-    } else {
-        a.list += 2 * (size_t)n_pairs;
-    }
-    a.out_x = coordinates_on(a.out_x, g, n_pairs);
-    a.out_y = coordinates_on(a.out_y, g, n_pairs);
-    a.prefix = coordinates_on(a.prefix, g, n_pairs);
-    a.totals = coordinates_on(a.totals, g, n_threads);
-    a.total_prefix = coordinates_on(a.total_prefix, g, n_threads);
-    return a;
-}
-
-/* Products on a stream, then inversions on the one that goes before all others. */
-static cuzk_status begin_part(const batch *b, const cuzk_add_args *args, int part, CUstream stream,
-                              cuzk_error *err)
-{
-    const cuzk_point_adder *a = b->adder;
-    const cuzk_cuda_api *api = a->api;
-    CUZK_TRY(launch(api, a->prefix[b->group][b->source], args->n_threads, args, stream, err));
-    CUZK_CUDA_TRY(api, err, cuEventRecord, (a->multiplied[part], stream));
-    CUZK_CUDA_TRY(api, err, cuStreamWaitEvent, (a->first, a->multiplied[part], 0));
-    CUZK_TRY(launch(api, a->inverse[b->group], args->n_inverses, args, a->first, err));
-    CUZK_CUDA_TRY(api, err, cuEventRecord, (a->inverted[part], a->first));
-    return CUZK_OK;
-}
-
-/* Part 0 on the batch's stream, part 1 on the side one: its blocks follow when those of the same
- * step of part 0 are through, and the other way round, so that no multiprocessor waits for a step's
- * last blocks, nor for inversions. Time counts on the batch's stream, which waits for both. */
-static cuzk_status launch_parts(const batch *b, const cuzk_group *g, const cuzk_add_args *all,
-                                cuzk_error *err)
-{
-    const cuzk_point_adder *a = b->adder;
-    const cuzk_cuda_api *api = a->api;
-    const CUstream streams[] = {b->stream, a->side};
-    cuzk_add_args parts[2];
-    CUZK_TRY(cuzk_device_times_mark(a->times, b->kind, b->stream, err));
-    CUZK_CUDA_TRY(api, err, cuEventRecord, (a->begun, b->stream));
-    CUZK_CUDA_TRY(api, err, cuStreamWaitEvent, (a->side, a->begun, 0));
-    for (int i = 0; i < 2; i++) {
-        parts[i] = part_of(all, g, b->source, i);
-        CUZK_TRY(begin_part(b, &parts[i], i, streams[i], err));
-    }
-    for (int i = 0; i < 2; i++) {
-        CUZK_CUDA_TRY(api, err, cuStreamWaitEvent, (streams[i], a->inverted[i], 0));
-        CUZK_TRY(launch(api, a->finish[b->group][b->source], parts[i].n_threads, &parts[i],
-                        streams[i], err));
-    }
-    CUZK_CUDA_TRY(api, err, cuEventRecord, (a->finished, a->side));
-    CUZK_CUDA_TRY(api, err, cuStreamWaitEvent, (b->stream, a->finished, 0));
-    return CUZK_OK;
-}
-
 cuzk_status cuzk_point_add_launch(const cuzk_point_adder *adder, cuzk_group_id group,
                                   cuzk_add_source source, cuzk_time_kind kind,
                                   const cuzk_add_args *args, CUstream stream, cuzk_error *err)
@@ -248,10 +141,6 @@ cuzk_status cuzk_point_add_launch(const cuzk_point_adder *adder, cuzk_group_id g
     cuzk_add_args fitted = *args;
     if (args->n_pairs == 0) {
         return CUZK_OK;
-    }
-    if (adder->parted != 0 && args->n_pairs >= adder->parted) {
-        const batch b = {adder, group, source, kind, stream};
-        return launch_parts(&b, &cuzk_curve_get(adder->curve)->g[group], args, err);
     }
     fitted.n_threads = whole_waves(args->n_threads, adder->wave[group][source]);
     if (fitted.n_inverses > fitted.n_threads) {

@@ -9,18 +9,13 @@
 
 typedef struct {
     const cuzk_cuda_api *api;
-    cuzk_curve_id curve;
     CUmodule module;
     CUfunction prefix[2][CUZK_ADD_SOURCES]; /* by cuzk_group_id and source */
     CUfunction inverse[2];
     CUfunction finish[2][CUZK_ADD_SOURCES];
     cuzk_device_times *times; /* marks of what is launched, or NULL; borrowed */
-    /* Of cuzk_point_adder_fit, all 0 before. Threads of finish that the device runs at once: */
+    /* Threads of finish that the device runs at once, 0: not known. */
     uint32_t wave[2][CUZK_ADD_SOURCES];
-    /* Batches of no fewer pairs are made in two parts, so that inversions run beside the rest: */
-    uint32_t parted;
-    CUstream side, first; /* of the second part; of inversions, before all others */
-    CUevent begun, finished, multiplied[2], inverted[2]; /* by part */
 } cuzk_point_adder;
 
 /** Load the kernels of a curve into the current context. Errors: E_DEVICE. */
@@ -28,10 +23,8 @@ cuzk_status cuzk_point_adder_open(cuzk_point_adder *out, const cuzk_cuda_api *ap
                                   cuzk_curve_id curve, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** From here on batches of a few waves of threads on a device of n_sms multiprocessors have whole
- *  ones: what runs in a last wave that is nearly empty takes as long as in a full one. The largest
- *  batches are made in two parts, on streams of their own, of which the batch's stream waits for
- * all: the inversions of one part, which fill no device, run beside the products and additions of
- * the other. Once at most. Errors: E_DEVICE; the adder then is as good as before. */
+ *  ones: what runs in a last wave that is nearly empty takes as long as in a full one.
+ *  Errors: E_DEVICE. */
 cuzk_status cuzk_point_adder_fit(cuzk_point_adder *adder, unsigned n_sms,
                                  cuzk_error *err) CUZK_WARN_UNUSED;
 

@@ -349,12 +349,6 @@ CUresult cuStreamCreate(CUstream *out, unsigned flags)
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
-{
-    (void)priority;
-    return cuStreamCreate(out, flags);
-}
-
 CUresult cuStreamDestroy(CUstream stream)
 {
     (void)stream;
