@@ -92,11 +92,12 @@ typedef struct {
     unsigned n_copies; /* copies that go on at full speed at once, over all devices */
     bool is_backlog;   /* all jobs are there at the beginning */
     bool as_json;
+    uint64_t memory_bytes; /* of host memory, for partitions: the circuits' not in it */
 } cuzk_timeline_machine;
 
 #define CUZK_TIMELINE_MACHINE_INIT                                                                 \
     {                                                                                              \
-        sizeof(cuzk_timeline_machine), 0, 0, 0, 0, 0, 0, 0, false, false                           \
+        sizeof(cuzk_timeline_machine), 0, 0, 0, 0, 0, 0, 0, false, false, 0                        \
     }
 
 /** Read a recording and run its jobs through a model of the pipeline: on the machine as given, and

@@ -162,6 +162,11 @@ static cuzk_status simulate(cuzk_text *out, const char *path, const cuzk_timelin
         what.machine.cores = m->n_cores;
         what.machine.copies = m->n_copies;
         what.machine.is_backlog = m->is_backlog;
+        if (m->memory_bytes != 0) {
+            what.is_changed = what.is_changed || m->memory_bytes != what.machine.budget_bytes;
+            what.machine.budget_bytes = m->memory_bytes;
+            what.machine.critical_bytes = m->memory_bytes / 16; /* the part that the engine keeps */
+        }
         what.is_changed = what.is_changed || m->n_cores != 0 || m->n_copies != 0 || m->is_backlog;
         status = cuzk_what_if_put(out, &what, err);
     }

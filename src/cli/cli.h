@@ -105,6 +105,10 @@ int cuzk_cli_fail(cuzk_cli_args *args);
 bool cuzk_cli_number(const cuzk_cli_args *args, unsigned *out, const char *option, const char *text,
                      unsigned lo, unsigned hi);
 
+/** The bytes that an option names, "512GiB"; *out stays where it is not given. False after a usage
+ *  message. */
+bool cuzk_cli_memory_size(const cuzk_cli_args *args, uint64_t *out, const char *option);
+
 /** Make the library's context with the options of the command line. NULL after cuzk_cli_fail's
  *  message, with *exit_code set. Returned: cuzk_ctx_destroy. */
 cuzk_ctx *cuzk_cli_ctx(cuzk_cli_args *args, int *exit_code);

@@ -8,22 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GIB_MAX = 1 << 20 };
+enum { GIB_MAX = 1 << 20 }; /* of each unit */
 
-/* "512GiB", "1TiB". False after a usage message. */
-static bool ram_of(const cuzk_cli_args *args, uint64_t *out)
+bool cuzk_cli_memory_size(const cuzk_cli_args *args, uint64_t *out, const char *option)
 {
-    const char *text = cuzk_cli_value(args, "--ram");
+    const char *text = cuzk_cli_value(args, option);
     if (text == NULL) {
         return true;
     }
     size_t n_digits = strspn(text, "0123456789");
     unsigned long n = n_digits > 0 && n_digits < 8 ? strtoul(text, NULL, 10) : 0;
-    unsigned shift = strcmp(text + n_digits, "GiB") == 0   ? 30
+    unsigned shift = strcmp(text + n_digits, "MiB") == 0   ? 20
+                     : strcmp(text + n_digits, "GiB") == 0 ? 30
                      : strcmp(text + n_digits, "TiB") == 0 ? 40
                                                            : 0;
     if (shift == 0 || n == 0 || n > GIB_MAX) {
-        cuzk_cli_usage(args, "--ram: \"%s\" is not a size such as 512GiB or 2TiB", text);
+        cuzk_cli_usage(args, "%s: \"%s\" is not a size such as 512GiB or 2TiB", option, text);
         return false;
     }
     *out = (uint64_t)n << shift;
@@ -62,7 +62,7 @@ int cuzk_cli_plan(cuzk_cli_args *args)
     if (jobs == NULL) {
         return cuzk_cli_usage(args, "which jobs? --jobs porep:20/h,wpost:48/d");
     }
-    if (!ram_of(args, &o.ram_bytes) || !hours_of(args, &o.hours) ||
+    if (!cuzk_cli_memory_size(args, &o.ram_bytes, "--ram") || !hours_of(args, &o.hours) ||
         !number_of(args, &o.n_gpus, "--gpus", 0, DEVICES_MAX) ||
         !number_of(args, &card_gib, "--card", 1, 4096) ||
         !number_of(args, &o.n_cores, "--cores", 1, 10000) ||

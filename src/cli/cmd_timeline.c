@@ -195,6 +195,9 @@ int cuzk_cli_simulate(cuzk_cli_args *args)
             return CUZK_EXIT_USAGE;
         }
     }
+    if (!cuzk_cli_memory_size(args, &machine.memory_bytes, "--memory")) {
+        return CUZK_EXIT_USAGE;
+    }
     machine.is_backlog = cuzk_cli_value(args, "--backlog") != NULL;
     machine.as_json = args->json;
     char *text;

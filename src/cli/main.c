@@ -111,6 +111,7 @@ static const cuzk_cli_option simulate_options[] = {
     {"--verifiers", NULL, "N", "threads that verify proofs"},
     {"--cores", NULL, "N", "that the host's stages share (default: no limit)"},
     {"--copies", NULL, "N", "copies at full speed at once, over all devices (default: no limit)"},
+    {"--memory", NULL, "SIZE", "of the host, for partitions, such as 64GiB (default: as recorded)"},
     {"--backlog", NULL, NULL, "all jobs are there at the beginning"},
     OPTION_END,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "timeline/what_if.h"
 
+#include "base/size_text.h"
 #include "timeline/sort.h"
 
 #include <inttypes.h>
@@ -214,9 +215,9 @@ static void put_head(cuzk_text *text, const cuzk_what_if *w, const cuzk_sim_load
         cuzk_text_printf(text,
                          "{\"ok\":true,\"jobs\":%zu,\"units\":%zu,\"recorded_ns\":%" PRIu64
                          ",\"devices\":%u,\"workers\":%u,\"witness_threads\":%u,\"finishers\":%u,"
-                         "\"verifiers\":%u,\"variants\":[",
+                         "\"verifiers\":%u,\"memory_bytes\":%" PRIu64 ",\"variants\":[",
                          load->n_jobs, load->n_units, ns, m->n_devices, m->n_workers, m->n_witness,
-                         m->n_finishers, m->n_verifiers);
+                         m->n_finishers, m->n_verifiers, m->budget_bytes);
         return;
     }
     cuzk_text_printf(text,
@@ -224,6 +225,10 @@ static void put_head(cuzk_text *text, const cuzk_what_if *w, const cuzk_sim_load
                      "witnesses, %u to finish, %u to verify\n",
                      load->n_jobs, load->n_units, m->n_devices, m->n_workers, m->n_witness,
                      m->n_finishers, m->n_verifiers);
+    if (m->budget_bytes > 0) {
+        cuzk_text_printf(text, "host memory for partitions: %s\n",
+                         cuzk_size_of(m->budget_bytes).text);
+    }
     cuzk_text_printf(text, "recorded: %.3f s, %.3f partitions a second\n\n", (double)ns / 1e9,
                      rate(load->n_units, ns));
     cuzk_text_printf(text, "%-44s %12s %12s %8s %7s\n", "simulated", "until", "partitions/s",

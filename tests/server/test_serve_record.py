@@ -180,6 +180,11 @@ def measure_model(cuzk, n_devices, n_workers, budget, n_jobs, ms):
     as_it_is = j["variants"][0]
     assert (j["devices"], j["workers"], j["jobs"]) == (n_devices, n_workers, n_jobs), j
     assert 300000000 <= as_it_is["peak_bytes"] <= (1 << 30 if budget == "2GiB" else 1 << 60), as_it_is
+    if budget != "2GiB":  # two partitions have room: much slower; half of one has none
+        little = cuzk.ok("simulate", d.folder + "/rec", "--json", "--memory", "640MiB").json()
+        assert little["memory_bytes"] == 640 << 20 and little["variants"][0]["peak_bytes"] == 600000000, little
+        assert little["variants"][0]["end_ns"] > 1.2 * as_it_is["end_ns"], little
+        cuzk.fails(2, "300000000 bytes", "simulate", d.folder + "/rec", "--memory", "150MiB")
     off = as_it_is["end_ns"] / j["recorded_ns"] - 1
     print("  %s: %d partitions, recorded %.3f s, simulated %.3f s: %+.1f %%" % (
         name, j["units"], j["recorded_ns"] / 1e9, as_it_is["end_ns"] / 1e9, 100 * off))
