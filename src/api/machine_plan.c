@@ -41,7 +41,8 @@ static cuzk_status take_measured(cuzk_planned_jobs *jobs, cuzk_error *err)
                                    .copy = UINT64_C(1000) * d->copy_us,
                                    .lane = UINT64_C(1000) * d->lane_us,
                                    .kernel = UINT64_C(1000) * d->kernel_us,
-                                   .finish = UINT64_C(1000) * d->finish_us};
+                                   .finish = UINT64_C(1000) * d->finish_us,
+                                   .verify = UINT64_C(1000) * d->verify_us};
     jobs->kind.n_of = 1;
     return CUZK_OK;
 }

@@ -120,5 +120,12 @@ def test_device(cuzk):
     assert "kernel.cpu" not in found and "kernel.rows" in found and "copy.up" in found and found["lane"] == 1, found
 
 
+def test_model_of_a_card(cuzk):
+    """The model against what an H200 did: seven PoReps of 32GiB, recorded by the daemon."""
+    path = os.path.join(harness.TOP, "bench/results/gpu_full_porep_h200_2026-12-01.cuzkrec.gz")
+    j = cuzk.ok("simulate", path, "--json").json()
+    assert j["jobs"] == 7 and j["units"] == 70 and abs(j["variants"][0]["end_ns"] / j["recorded_ns"] - 1) < 0.05, j
+
+
 if __name__ == "__main__":
     harness.main(globals())
