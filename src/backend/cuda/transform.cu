@@ -16,7 +16,12 @@
 #include "backend/cuda/transform.h"
 #include "field/factor.h"
 
-enum { LG_TILE = CUZK_TRANSFORM_LG_TILE, HELD = 8, HALVES = (1 << LG_TILE) + (1 << LG_TILE) / 8 };
+enum {
+    LG_TILE = CUZK_TRANSFORM_LG_TILE,
+    HELD = 8,
+    HALVES = (1 << LG_TILE) + (1 << LG_TILE) / 8,
+    BLOCKS = 2 /* on an SM: 128 registers a thread */
+};
 
 /* Sixteen bytes in shared memory, moved as one access. */
 struct __align__(16) half_element
@@ -77,6 +82,47 @@ static __device__ __forceinline__ window window_of(const cuzk_transform_args &a,
     return w;
 }
 
+/* What bit b of a position adds to index_of: its bits go their ways one by one. */
+static __device__ __forceinline__ uint32_t index_of_bit(const cuzk_transform_args &a, uint32_t b)
+{
+    uint32_t below = bits_below(a), lg_columns = LG_TILE - a.n_layers;
+    if (below == 0) {
+        return 1u << b;
+    }
+    return 1u << (b >= lg_columns ? b - lg_columns + below : b < below ? b : b + a.n_layers);
+}
+
+/* Where the eight elements of a window stand. */
+typedef struct {
+    uint32_t first;     /* index of the first */
+    uint32_t stride[3]; /* what bits of the number of another one add to that */
+} places;
+
+static __device__ __forceinline__ places places_of(const cuzk_transform_args &a, uint32_t base)
+{
+    places p = {index_of(a, position_of(base, 0)),
+                {index_of_bit(a, base), index_of_bit(a, base + 1), index_of_bit(a, base + 2)}};
+    return p;
+}
+
+/* The index of element i of a window. (One by one, inverse transforms are a little faster.) */
+template <bool INVERSE>
+static __device__ __forceinline__ uint32_t place(const cuzk_transform_args &a, const places &p,
+                                                 uint32_t base, uint32_t i)
+{
+    if (INVERSE) {
+        return index_of(a, position_of(base, i));
+    }
+    return p.first + (i & 1) * p.stride[0] + (i >> 1 & 1) * p.stride[1] + (i >> 2) * p.stride[2];
+}
+
+/* Whether there is an element of that index: small transforms do not fill a tile. */
+static __device__ __forceinline__ bool exists(const cuzk_transform_args &a, uint32_t index)
+{
+    return a.lg_n >= LG_TILE || index >> a.lg_n == 0;
+}
+
+/* Of two positions without common bits the slots add up. */
 static __device__ __forceinline__ uint32_t slot(uint32_t e)
 {
     return e + (e >> 3);
@@ -95,21 +141,24 @@ static __device__ __forceinline__ void meet(bool in_warp)
 
 /* The elements of window bits `from` become those of window bits `to`: the lower halves through
  * shared memory, then the upper ones. */
+template <bool INVERSE>
 static __device__ __forceinline__ void exchange(fr *v, half_element *shared, uint32_t from,
                                                 uint32_t to)
 {
     bool in_warp = from <= 5 && to <= 5;
+    half_element *out = shared + slot(position_of(from, 0)),
+                 *in = shared + slot(position_of(to, 0));
 #pragma unroll
     for (int part = 0; part < 4; part += 2) {
 #pragma unroll
         for (uint32_t i = 0; i < HELD; i++) {
             half_element h = {v[i].l[part], v[i].l[part + 1]};
-            shared[slot(position_of(from, i))] = h;
+            (INVERSE ? shared + slot(position_of(from, i)) : out + slot(i << from))[0] = h;
         }
         meet(in_warp);
 #pragma unroll
         for (uint32_t i = 0; i < HELD; i++) {
-            half_element h = shared[slot(position_of(to, i))];
+            half_element h = *(INVERSE ? shared + slot(position_of(to, i)) : in + slot(i << to));
             v[i].l[part] = h.low;
             v[i].l[part + 1] = h.high;
         }
@@ -117,27 +166,92 @@ static __device__ __forceinline__ void exchange(fr *v, half_element *shared, uin
     }
 }
 
+static __device__ __forceinline__ void read_element(fr *o, const void *array, uint32_t i)
+{
+    cuzk_read_words(o->l, (const fr *)array + i, FR_LIMBS);
+}
+
+/* Have element i on its way to the cache. */
+static __device__ __forceinline__ void expect_element(const void *array, uint32_t i)
+{
+#if defined(CUZK_EMULATED_DEVICE)
+    (void)array;
+    (void)i;
+#else
+    asm volatile("prefetch.global.L1 [%0];" ::"l"(__cvta_generic_to_global((const fr *)array + i)));
+#endif
+}
+
+/* o = o times element i of right / 2^halvings. */
+static __device__ __forceinline__ void multiply_by(fr *o, const cuzk_transform_args &a, uint32_t i)
+{
+    fr right;
+    read_element(&right, a.right, i);
+    fr_mul(o, o, &right);
+    if (a.halvings != 0) {
+        fr_halve(o, o, a.halvings);
+    }
+}
+
+template <bool INVERSE, bool FUSED>
 static __device__ __forceinline__ void load(const cuzk_transform_args &a, fr *v, uint32_t base)
 {
+    bool is_product = FUSED && INVERSE && a.right != NULL && bits_below(a) == 0;
+    const void *from = is_product ? a.left : a.values;
+    places p = places_of(a, base);
+    uint32_t index[HELD];
 #pragma unroll
     for (uint32_t i = 0; i < HELD; i++) {
-        uint32_t index = index_of(a, position_of(base, i));
-        fr_set_zero(&v[i]);
-        if (index >> a.lg_n == 0) {
-            cuzk_read_words(v[i].l, (const fr *)a.values + index, FR_LIMBS);
+        index[i] = place<INVERSE>(a, p, base, i);
+        index[i] = exists(a, index[i]) ? index[i] : 0;
+        if (is_product) {
+            expect_element(a.right, index[i]);
+        }
+        read_element(&v[i], from, index[i]);
+    }
+    if (is_product) {
+#pragma unroll
+        for (uint32_t i = 0; i < HELD; i++) {
+            multiply_by(&v[i], a, index[i]);
         }
     }
 }
 
 /* Between passes values stay as they are: wide, of an inverse transform loose. */
-template <bool INVERSE>
+template <bool INVERSE, bool FUSED>
 static __device__ __forceinline__ void store(const cuzk_transform_args &a, fr *v, uint32_t base)
 {
     bool is_last = INVERSE ? a.first_layer == 0 : bits_below(a) == 0;
+    bool is_product = FUSED && !INVERSE && is_last && a.right != NULL;
+    bool is_difference = FUSED && INVERSE && is_last && a.minuend != NULL;
+    fr *to = (fr *)(is_product ? a.left : a.values);
+    places p = places_of(a, base);
+    if (is_product || is_difference) {
+#pragma unroll
+        for (uint32_t i = 0; i < HELD; i++) {
+            uint32_t index =
+                exists(a, place<INVERSE>(a, p, base, i)) ? place<INVERSE>(a, p, base, i) : 0;
+            expect_element(INVERSE ? a.minuend : a.left, index);
+            if (!INVERSE) {
+                expect_element(a.right, index);
+            }
+        }
+    }
 #pragma unroll
     for (uint32_t i = 0; i < HELD; i++) {
-        uint32_t index = index_of(a, position_of(base, i));
-        if (a.is_scaled != 0) {
+        uint32_t index = place<INVERSE>(a, p, base, i);
+        bool is_there = exists(a, index);
+        if (is_product || is_difference) {
+            fr other;
+            read_element(&other, INVERSE ? a.minuend : a.left, is_there ? index : 0);
+            if (!INVERSE) {
+                multiply_by(&other, a, is_there ? index : 0);
+                fr_loosen_wide(&v[i], &v[i]);
+            }
+            fr_reduce_loose(&v[i], &v[i]);
+            fr_sub(&v[i], &other, &v[i]);
+        }
+        if (FUSED && a.is_scaled != 0) {
             fr_mul_factor(&v[i], &v[i], (const fr_factor *)a.scale);
         }
         if (is_last) {
@@ -146,8 +260,8 @@ static __device__ __forceinline__ void store(const cuzk_transform_args &a, fr *v
             }
             fr_reduce_loose(&v[i], &v[i]);
         }
-        if (index >> a.lg_n == 0) {
-            cuzk_write_words((fr *)a.values + index, v[i].l, FR_LIMBS);
+        if (is_there) {
+            cuzk_write_words(to + index, v[i].l, FR_LIMBS);
         }
     }
 }
@@ -160,7 +274,7 @@ static __device__ __forceinline__ void read_factor(fr_factor *f, const void *tab
 /* Four butterflies over register bit T: the splits of one layer. index: of the thread's position
  * with register bits zero. SHORT: the table has only the entries below 2^lg_factors; the others are
  * products of one of them and one of the second table. */
-template <int T, bool INVERSE, bool SHORT>
+template <int T, bool INVERSE, bool SHORT, bool ONES>
 static __device__ __forceinline__ void split(const cuzk_transform_args &a, const window &w, fr *v,
                                              uint32_t index)
 {
@@ -171,6 +285,20 @@ static __device__ __forceinline__ void split(const cuzk_transform_args &a, const
     bool has_second = SHORT && layer + a.is_shifted > a.lg_factors;
 #pragma unroll
     for (uint32_t high = 0; high < (4u >> T); high++) {
+        if (ONES && T > 0 && high == 0) {
+#pragma unroll
+            for (uint32_t low = 0; low < (1u << T); low++) {
+                fr *p = &v[low], *q = p + (1 << T);
+                fr t = *q;
+                fr_sub_wide(q, p, &t);
+                if (INVERSE) {
+                    fr_add_loose(p, p, &t);
+                } else {
+                    fr_add_wide(p, p, &t);
+                }
+            }
+            continue;
+        }
         /* the register bits above T are the lowest of the block's number; columns that do not exist
          * have numbers that are too large */
         uint32_t entry = (index >> (w.shift + T + 1) | high) & low_bits(layer);
@@ -219,83 +347,150 @@ static __device__ __forceinline__ uint32_t memory_base(const cuzk_transform_args
     return bits_below(a) == 0 && base < 5 ? 5 : base;
 }
 
-template <bool SHORT>
-static __device__ __forceinline__ void run_forward(const cuzk_transform_args &a,
-                                                   half_element *shared)
+/* Exchange so that a thread holds the window that begins at bit `to`. */
+template <bool INVERSE>
+static __device__ __forceinline__ void hold(fr *v, half_element *shared, uint32_t *base,
+                                            uint32_t to)
 {
+    if (to != *base) {
+        exchange<INVERSE>(v, shared, *base, to);
+        *base = to;
+    }
+}
+
+/* The splits of a window. ONES: of the first layers modulo X^n - 1. */
+template <bool SHORT, bool ONES>
+static __device__ __forceinline__ void
+split_window(const cuzk_transform_args &a, fr *v, half_element *shared, uint32_t *base, int number)
+{
+    window w = window_of(a, number);
+    hold<false>(v, shared, base, w.base);
+    uint32_t index = index_of(a, position_of(w.base, 0));
+    split<2, false, SHORT, ONES>(a, w, v, index);
+    split<1, false, SHORT, ONES>(a, w, v, index);
+    split<0, false, SHORT, ONES>(a, w, v, index);
+}
+
+/* The same back. */
+template <bool SHORT, bool ONES>
+static __device__ __forceinline__ void join_window(const cuzk_transform_args &a, fr *v,
+                                                   half_element *shared, uint32_t *base, int number)
+{
+    window w = window_of(a, number);
+    hold<true>(v, shared, base, w.base);
+    uint32_t index = index_of(a, position_of(w.base, 0));
+    split<0, true, SHORT, ONES>(a, w, v, index);
+    split<1, true, SHORT, ONES>(a, w, v, index);
+    split<2, true, SHORT, ONES>(a, w, v, index);
+}
+
+/* All windows of a pass. ONES: the first one by code of its own where it has factors 1. */
+template <bool SHORT, bool ONES>
+static __device__ __forceinline__ void split_windows(const cuzk_transform_args &a, fr *v,
+                                                     half_element *shared, uint32_t *base)
+{
+    int number = 0;
+    if (ONES && a.first_layer + a.is_shifted == 0) {
+        split_window<SHORT, true>(a, v, shared, base, number++);
+    }
+#pragma unroll 1
+    for (; number < window_count(a); number++) {
+        split_window<SHORT, false>(a, v, shared, base, number);
+    }
+}
+
+template <bool SHORT, bool ONES>
+static __device__ __forceinline__ void join_windows(const cuzk_transform_args &a, fr *v,
+                                                    half_element *shared, uint32_t *base)
+{
+    int to = ONES && a.first_layer + a.is_shifted == 0 ? 1 : 0;
+#pragma unroll 1
+    for (int number = window_count(a) - 1; number >= to; number--) {
+        join_window<SHORT, false>(a, v, shared, base, number);
+    }
+    if (to != 0) {
+        join_window<SHORT, true>(a, v, shared, base, 0);
+    }
+}
+
+template <bool SHORT, bool FUSED>
+static __device__ __forceinline__ void run_forward(const cuzk_transform_args &a)
+{
+    __shared__ half_element shared[HALVES];
     fr v[HELD];
     uint32_t base = memory_base(a, window_of(a, 0).base);
-    load(a, v, base);
-#pragma unroll 1
-    for (int number = 0; number < window_count(a); number++) {
-        window w = window_of(a, number);
-        if (w.base != base) {
-            exchange(v, shared, base, w.base);
-            base = w.base;
-        }
-        uint32_t index = index_of(a, position_of(base, 0));
-        split<2, false, SHORT>(a, w, v, index);
-        split<1, false, SHORT>(a, w, v, index);
-        split<0, false, SHORT>(a, w, v, index);
-    }
-    uint32_t to = memory_base(a, base);
-    if (to != base) {
-        exchange(v, shared, base, to);
-    }
-    store<false>(a, v, to);
+    load<false, FUSED>(a, v, base);
+    split_windows<SHORT, !FUSED>(a, v, shared, &base);
+    hold<false>(v, shared, &base, memory_base(a, base));
+    store<false, FUSED>(a, v, base);
 }
 
-template <bool SHORT>
-static __device__ __forceinline__ void run_inverse(const cuzk_transform_args &a,
-                                                   half_element *shared)
+/* The window that an inverse pass begins with. */
+static __device__ __forceinline__ uint32_t last_base(const cuzk_transform_args &a)
 {
+    int count = window_count(a);
+    return memory_base(a, count == 0 ? 0 : window_of(a, count - 1).base);
+}
+
+template <bool SHORT, bool FUSED>
+static __device__ __forceinline__ void run_inverse(const cuzk_transform_args &a)
+{
+    __shared__ half_element shared[HALVES];
     fr v[HELD];
-    int number = window_count(a) - 1;
-    uint32_t base = memory_base(a, number < 0 ? 0 : window_of(a, number).base);
-    load(a, v, base);
-#pragma unroll 1
-    for (; number >= 0; number--) {
-        window w = window_of(a, number);
-        if (w.base != base) {
-            exchange(v, shared, base, w.base);
-            base = w.base;
-        }
-        uint32_t index = index_of(a, position_of(base, 0));
-        split<0, true, SHORT>(a, w, v, index);
-        split<1, true, SHORT>(a, w, v, index);
-        split<2, true, SHORT>(a, w, v, index);
-    }
-    uint32_t to = memory_base(a, base);
-    if (to != base) {
-        exchange(v, shared, base, to);
-    }
-    store<true>(a, v, to);
+    uint32_t base = last_base(a);
+    load<true, FUSED>(a, v, base);
+    join_windows<SHORT, !FUSED>(a, v, shared, &base);
+    hold<true>(v, shared, &base, memory_base(a, base));
+    store<true, FUSED>(a, v, base);
 }
 
-CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2) transform_forward(cuzk_transform_args a)
+CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, BLOCKS) transform_forward(cuzk_transform_args a)
 {
-    __shared__ half_element shared[HALVES];
-    run_forward<false>(a, shared);
+    run_forward<false, false>(a);
 }
 
-CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2) transform_inverse(cuzk_transform_args a)
+CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, BLOCKS) transform_inverse(cuzk_transform_args a)
 {
-    __shared__ half_element shared[HALVES];
-    run_inverse<false>(a, shared);
+    run_inverse<false, false>(a);
 }
 
-CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2)
+CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, BLOCKS)
+    transform_forward_fused(cuzk_transform_args a)
+{
+    run_forward<false, true>(a);
+}
+
+CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, BLOCKS)
+    transform_inverse_fused(cuzk_transform_args a)
+{
+    run_inverse<false, true>(a);
+}
+
+CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, BLOCKS)
     transform_forward_short(cuzk_transform_args a)
 {
-    __shared__ half_element shared[HALVES];
-    run_forward<true>(a, shared);
+    run_forward<true, true>(a);
 }
 
-CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, 2)
+CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, BLOCKS)
     transform_inverse_short(cuzk_transform_args a)
 {
+    run_inverse<true, true>(a);
+}
+
+/* The last pass of an inverse transform modulo X^n - 1 and the first one of a forward transform
+ * modulo X^n + 1. */
+CUZK_KERNEL __launch_bounds__(CUZK_TRANSFORM_BLOCK, BLOCKS) transform_turn(cuzk_transform_args a)
+{
     __shared__ half_element shared[HALVES];
-    run_inverse<true>(a, shared);
+    fr v[HELD];
+    uint32_t base = last_base(a);
+    load<true, false>(a, v, base);
+    join_windows<false, true>(a, v, shared, &base);
+    a.is_shifted = 1;
+    split_windows<false, false>(a, v, shared, &base);
+    hold<false>(v, shared, &base, memory_base(a, base));
+    store<false, false>(a, v, base);
 }
 
 CUZK_KERNEL __launch_bounds__(CUZK_POINTWISE_BLOCK) transform_factors(cuzk_factors_args a)
@@ -335,50 +530,7 @@ CUZK_KERNEL __launch_bounds__(CUZK_POINTWISE_BLOCK) transform_factors(cuzk_facto
     }
 }
 
-static __device__ __forceinline__ void read_element(fr *o, const void *array, uint32_t i)
-{
-    cuzk_read_words(o->l, (const fr *)array + i, FR_LIMBS);
-}
-
-CUZK_KERNEL __launch_bounds__(CUZK_POINTWISE_BLOCK) fr_multiply(cuzk_pointwise_args p)
-{
-    uint32_t i = blockIdx.x * CUZK_POINTWISE_BLOCK + threadIdx.x;
-    if (i < p.n) {
-        fr a, b;
-        read_element(&a, p.a, i);
-        read_element(&b, p.b, i);
-        fr_mul(&a, &a, &b);
-        cuzk_write_words((fr *)p.o + i, a.l, FR_LIMBS);
-    }
-}
-
-CUZK_KERNEL __launch_bounds__(CUZK_POINTWISE_BLOCK) fr_multiply_subtract(cuzk_pointwise_args p)
-{
-    uint32_t i = blockIdx.x * CUZK_POINTWISE_BLOCK + threadIdx.x;
-    if (i < p.n) {
-        fr a, b, c;
-        read_element(&a, p.a, i);
-        read_element(&b, p.b, i);
-        read_element(&c, p.c, i);
-        fr_mul(&a, &a, &b);
-        fr_sub(&a, &a, &c);
-        cuzk_write_words((fr *)p.o + i, a.l, FR_LIMBS);
-    }
-}
-
-CUZK_KERNEL __launch_bounds__(CUZK_POINTWISE_BLOCK) fr_subtract(cuzk_pointwise_args p)
-{
-    uint32_t i = blockIdx.x * CUZK_POINTWISE_BLOCK + threadIdx.x;
-    if (i < p.n) {
-        fr a, b;
-        read_element(&a, p.a, i);
-        read_element(&b, p.b, i);
-        fr_sub(&a, &a, &b);
-        cuzk_write_words((fr *)p.o + i, a.l, FR_LIMBS);
-    }
-}
-
-CUZK_KERNEL __launch_bounds__(CUZK_POINTWISE_BLOCK) fr_permute(cuzk_pointwise_args p)
+CUZK_KERNEL __launch_bounds__(CUZK_POINTWISE_BLOCK) fr_permute(cuzk_permute_args p)
 {
     uint32_t i = blockIdx.x * CUZK_POINTWISE_BLOCK + threadIdx.x;
     uint32_t j = p.lg_n == 0 ? 0 : __brev(i) >> (32 - p.lg_n);

@@ -36,8 +36,8 @@ enum {
 typedef struct {
     void *values; /* 2^lg_n elements, reduced before the first pass and after the last; in place */
     const void *factors; /* fr_factor of the table; -1 behind its entries */
-    uint64_t scale[8];   /* a factor for every result, where is_scaled is not 0 */
-    uint32_t is_scaled;
+    uint64_t scale[8];   /* of the _fused and _short kernels: a factor for every result … */
+    uint32_t is_scaled;  /* … where this is not 0 */
     uint32_t lg_n;
     /* The layers first_layer … first_layer + n_layers - 1. If others come before and after them and
      * n_layers is not a multiple of 3, at least 11 - n_layers come after: eight elements of a
@@ -46,8 +46,14 @@ typedef struct {
     uint32_t is_shifted; /* modulo X^n + 1 instead of X^n - 1 */
     uint32_t minus_one;  /* the number that stands for -1: more than those of all entries */
     uint32_t lg_factors; /* of the _short kernels: entries of the table, -1 behind them … */
-    uint32_t unused;
-    const void *second; /* … and the second table, 2^(lg_n - lg_factors) fr_factor */
+    uint32_t halvings;   /* of the products below */
+    const void *second;  /* … and the second table, 2^(lg_n - lg_factors) fr_factor */
+    /* Of the _fused and _short kernels. Where `right` is not NULL: an inverse transform is one of
+     * left∘right / 2^halvings, not of `values`, and a forward one leaves that less its values in
+     * `left`. Where `minuend` is not NULL an inverse transform gives that less its values. Both
+     * before the scale. */
+    void *left;
+    const void *right, *minuend;
 } cuzk_transform_args;
 
 /* The argument of transform_factors: entries 8·t … 8·t + 7 for thread t. */
@@ -58,14 +64,10 @@ typedef struct {
     uint64_t roots[CUZK_TRANSFORM_LG_MAX][4]; /* entry 2^i of the table, Montgomery form */
 } cuzk_factors_args;
 
-/* The argument of the pointwise kernels, one thread an element; o may be any of the others.
- * fr_multiply: o = a·b, fr_multiply_subtract: o = a·b - c, fr_subtract: o = a - b, fr_permute: o
- * with its bit-reversed indices exchanged. */
+/* The argument of fr_permute, one thread an element: o with its bit-reversed indices exchanged. */
 typedef struct {
     void *o;
-    const void *a, *b, *c;
-    uint32_t n;
-    uint32_t lg_n; /* of fr_permute */
-} cuzk_pointwise_args;
+    uint32_t n, lg_n;
+} cuzk_permute_args;
 
 #endif

@@ -36,10 +36,10 @@ static cuzk_status find_kernels(cuzk_transformer *t, cuzk_error *err)
     } kernels[] = {
         {&t->forward, is_short ? "transform_forward_short" : "transform_forward"},
         {&t->inverse, is_short ? "transform_inverse_short" : "transform_inverse"},
+        {&t->forward_fused, is_short ? "transform_forward_short" : "transform_forward_fused"},
+        {&t->inverse_fused, is_short ? "transform_inverse_short" : "transform_inverse_fused"},
+        {&t->turn, "transform_turn"},
         {&t->make_factors, "transform_factors"},
-        {&t->multiply, "fr_multiply"},
-        {&t->multiply_subtract, "fr_multiply_subtract"},
-        {&t->subtract, "fr_subtract"},
         {&t->permute, "fr_permute"},
     };
     for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
@@ -168,8 +168,8 @@ static cuzk_status run_pass(const cuzk_transformer *t, CUfunction kernel, cuzk_t
 }
 
 /* In a whole table -1 stands at 2^lg_max, in a short one it is asked for by that number. */
-static cuzk_transform_args pass_args(const cuzk_transformer *t, cuzk_transform_kind kind,
-                                     unsigned lg_n, CUdeviceptr values)
+static cuzk_transform_args transform_args(const cuzk_transformer *t, cuzk_transform_kind kind,
+                                          unsigned lg_n, CUdeviceptr values)
 {
     return (cuzk_transform_args){.values = address(values),
                                  .factors = address(t->factors),
@@ -178,18 +178,6 @@ static cuzk_transform_args pass_args(const cuzk_transformer *t, cuzk_transform_k
                                  .minus_one = table_entries(t->lg_max),
                                  .lg_factors = t->lg_factors,
                                  .second = address(t->second)};
-}
-
-cuzk_status cuzk_transform_forward(const cuzk_transformer *t, cuzk_transform_kind kind,
-                                   unsigned lg_n, CUdeviceptr values, CUstream stream,
-                                   cuzk_error *err)
-{
-    CUZK_TRY(check_size(t, kind, lg_n, err));
-    cuzk_transform_args args = pass_args(t, kind, lg_n, values);
-    for (unsigned pass = 0; pass < pass_count(t, lg_n); pass++) {
-        CUZK_TRY(run_pass(t, t->forward, &args, pass, stream, err));
-    }
-    return CUZK_OK;
 }
 
 /* The factor of a (field/factor.h): w = a in plain form, q = a·2^256 mod r times -1/r modulo 2^256.
@@ -215,86 +203,119 @@ static void factor_of(const cuzk_curve *curve, uint64_t factor[8], const cuzk_fr
     }
 }
 
+static void set_scale(const cuzk_transformer *t, cuzk_transform_args *args, const cuzk_fr *scale)
+{
+    args->is_scaled = scale != NULL;
+    if (scale != NULL) {
+        factor_of(t->curve, args->scale, scale);
+    }
+}
+
+static cuzk_status run_forward(const cuzk_transformer *t, cuzk_transform_args *args,
+                               const cuzk_fr *scale, CUstream stream, cuzk_error *err)
+{
+    unsigned last = pass_count(t, args->lg_n) - 1;
+    for (unsigned pass = 0; pass <= last; pass++) {
+        bool is_fused = pass == last && args->right != NULL;
+        if (pass == last) {
+            set_scale(t, args, scale);
+        }
+        CUZK_TRY(run_pass(t, is_fused ? t->forward_fused : t->forward, args, pass, stream, err));
+    }
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_transform_forward(const cuzk_transformer *t, cuzk_transform_kind kind,
+                                   unsigned lg_n, CUdeviceptr values, CUstream stream,
+                                   cuzk_error *err)
+{
+    CUZK_TRY(check_size(t, kind, lg_n, err));
+    cuzk_transform_args args = transform_args(t, kind, lg_n, values);
+    return run_forward(t, &args, NULL, stream, err);
+}
+
+static cuzk_status run_inverse(const cuzk_transformer *t, cuzk_transform_args *args,
+                               const cuzk_fr *scale, CUstream stream, cuzk_error *err)
+{
+    for (unsigned pass = pass_count(t, args->lg_n); pass-- > 0;) {
+        if (pass == 0) {
+            set_scale(t, args, scale);
+        }
+        bool is_fused = (pass == pass_count(t, args->lg_n) - 1 && args->right != NULL) ||
+                        (pass == 0 && (args->minuend != NULL || scale != NULL));
+        CUZK_TRY(run_pass(t, is_fused ? t->inverse_fused : t->inverse, args, pass, stream, err));
+    }
+    return CUZK_OK;
+}
+
 cuzk_status cuzk_transform_inverse(const cuzk_transformer *t, cuzk_transform_kind kind,
                                    unsigned lg_n, CUdeviceptr values, const cuzk_fr *scale,
                                    CUstream stream, cuzk_error *err)
 {
     CUZK_TRY(check_size(t, kind, lg_n, err));
-    cuzk_transform_args args = pass_args(t, kind, lg_n, values);
-    for (unsigned pass = pass_count(t, lg_n); pass-- > 0;) {
-        if (pass == 0 && scale != NULL) {
-            args.is_scaled = 1;
-            factor_of(t->curve, args.scale, scale);
-        }
-        CUZK_TRY(run_pass(t, t->inverse, &args, pass, stream, err));
-    }
-    return CUZK_OK;
+    cuzk_transform_args args = transform_args(t, kind, lg_n, values);
+    return run_inverse(t, &args, scale, stream, err);
 }
 
-static cuzk_status pointwise(const cuzk_transformer *t, CUfunction kernel, unsigned lg_n,
-                             CUdeviceptr o, CUdeviceptr a, CUdeviceptr b, CUdeviceptr c,
-                             CUstream stream, cuzk_error *err)
+/* Values on the domain to n times those on the coset: an inverse transform and a forward one, of
+ * which the two passes in the middle are one. */
+static cuzk_status run_turn(const cuzk_transformer *t, unsigned lg_n, CUdeviceptr values,
+                            CUstream stream, cuzk_error *err)
 {
-    cuzk_pointwise_args args = {.o = address(o),
-                                .a = address(a),
-                                .b = address(b),
-                                .c = address(c),
-                                .n = 1u << lg_n,
-                                .lg_n = lg_n};
-    return launch(t, kernel, (args.n + CUZK_POINTWISE_BLOCK - 1) / CUZK_POINTWISE_BLOCK,
-                  CUZK_POINTWISE_BLOCK, &args, stream, err);
+    const cuzk_transform_kind plain = CUZK_TRANSFORM_PLAIN, shifted = CUZK_TRANSFORM_SHIFTED;
+    if (t->lg_factors < t->lg_max) { /* there is no such kernel for short tables */
+        CUZK_TRY(cuzk_transform_inverse(t, plain, lg_n, values, NULL, stream, err));
+        return cuzk_transform_forward(t, shifted, lg_n, values, stream, err);
+    }
+    cuzk_transform_args args = transform_args(t, plain, lg_n, values);
+    for (unsigned pass = pass_count(t, lg_n); pass-- > 0;) {
+        CUZK_TRY(run_pass(t, pass == 0 ? t->turn : t->inverse, &args, pass, stream, err));
+    }
+    args.is_shifted = 1;
+    for (unsigned pass = 1; pass < pass_count(t, lg_n); pass++) {
+        CUZK_TRY(run_pass(t, t->forward, &args, pass, stream, err));
+    }
+    return CUZK_OK;
 }
 
 cuzk_status cuzk_transform_permute(const cuzk_transformer *t, unsigned lg_n, CUdeviceptr values,
                                    CUstream stream, cuzk_error *err)
 {
     CUZK_TRY(check_size(t, CUZK_TRANSFORM_PLAIN, lg_n, err));
-    return pointwise(t, t->permute, lg_n, values, 0, 0, 0, stream, err);
+    cuzk_permute_args args = {.o = address(values), .n = 1u << lg_n, .lg_n = lg_n};
+    return launch(t, t->permute, (args.n + CUZK_POINTWISE_BLOCK - 1) / CUZK_POINTWISE_BLOCK,
+                  CUZK_POINTWISE_BLOCK, &args, stream, err);
 }
 
-/* The scales of the inverse transforms of a and c. Elements in memory are x·ρ, ρ = 2^256, products
- * (x·ρ)(y·ρ)/ρ; unscaled inverse transforms multiply by n. The scales make the last operation give
- * plain values:
- *   circom: a·b - c with c from n·c·ρ by 1/(n·ρ), and a from n·a·ρ so that with n·b·ρ the product
- * is a·b: by 1/(n²·ρ); plain: (c - e)/2 with c by 1/(2n·ρ); e = a·b leaves one more inverse
- * transform: a by 1/(2n³·ρ). */
-static void quotient_scales(const cuzk_curve *curve, cuzk_device_quotient_form form, unsigned lg_n,
-                            cuzk_fr *scale_a, cuzk_fr *scale_c)
-{
-    cuzk_fr n_inv, two_inv, rho_inv = {{1}};
-    curve->fr_from_u64(&n_inv, UINT64_C(1) << lg_n);
-    curve->fr_inv(&n_inv, &n_inv);
-    curve->fr_from_u64(&two_inv, 2);
-    curve->fr_inv(&two_inv, &two_inv);
-    curve->fr_mul(scale_c, &rho_inv, &n_inv);
-    if (form == CUZK_DEVICE_QUOTIENT_PLAIN) {
-        curve->fr_mul(scale_c, scale_c, &two_inv);
-    }
-    curve->fr_mul(scale_a, scale_c, &n_inv);
-    if (form == CUZK_DEVICE_QUOTIENT_PLAIN) {
-        curve->fr_mul(scale_a, scale_a, &n_inv);
-    }
-}
-
+/* Elements in memory are x·ρ, ρ = 2^256, products (x·ρ)(y·ρ)/ρ; inverse transforms multiply by n.
+ * So with values a, b and c = a·b on the domain n·c·ρ comes back, n·a·ρ and n·b·ρ go to the coset,
+ * and their product there is brought to the scale of n·c·ρ:
+ *   circom: n·(a·b)·ρ - n·c·ρ, times 1/(n·ρ);
+ *   plain: n·e·ρ from (a·b)·ρ by one more inverse transform; n·(c - e)·ρ, times 1/(2n·ρ). */
 cuzk_status cuzk_transform_quotient(const cuzk_transformer *t, cuzk_device_quotient_form form,
                                     unsigned lg_n, CUdeviceptr a, CUdeviceptr b, CUdeviceptr c,
                                     CUstream stream, cuzk_error *err)
 {
-    const cuzk_transform_kind plain = CUZK_TRANSFORM_PLAIN, shifted = CUZK_TRANSFORM_SHIFTED;
-    cuzk_fr scale_a, scale_c;
-    CUZK_TRY(check_size(t, shifted, lg_n, err));
-    quotient_scales(t->curve, form, lg_n, &scale_a, &scale_c);
-    CUZK_TRY(pointwise(t, t->multiply, lg_n, c, a, b, 0, stream, err));
-    CUZK_TRY(cuzk_transform_inverse(t, plain, lg_n, a, &scale_a, stream, err));
-    CUZK_TRY(cuzk_transform_inverse(t, plain, lg_n, b, NULL, stream, err));
-    CUZK_TRY(cuzk_transform_inverse(t, plain, lg_n, c, &scale_c, stream, err));
-    CUZK_TRY(cuzk_transform_forward(t, shifted, lg_n, a, stream, err));
-    CUZK_TRY(cuzk_transform_forward(t, shifted, lg_n, b, stream, err));
-    if (form == CUZK_DEVICE_QUOTIENT_CIRCOM) {
-        CUZK_TRY(cuzk_transform_forward(t, shifted, lg_n, c, stream, err));
-        return pointwise(t, t->multiply_subtract, lg_n, a, a, b, c, stream, err);
+    bool is_circom = form == CUZK_DEVICE_QUOTIENT_CIRCOM;
+    cuzk_fr scale, rho_inv = {{1}};
+    CUZK_TRY(check_size(t, CUZK_TRANSFORM_SHIFTED, lg_n, err));
+    t->curve->fr_from_u64(&scale, UINT64_C(1) << (lg_n + !is_circom));
+    t->curve->fr_inv(&scale, &scale);
+    t->curve->fr_mul(&scale, &scale, &rho_inv);
+    cuzk_transform_args args = transform_args(t, CUZK_TRANSFORM_PLAIN, lg_n, c);
+    args.left = address(a);
+    args.right = address(b);
+    CUZK_TRY(run_inverse(t, &args, NULL, stream, err));
+    CUZK_TRY(run_turn(t, lg_n, a, stream, err));
+    CUZK_TRY(run_turn(t, lg_n, b, stream, err));
+    args = transform_args(t, CUZK_TRANSFORM_SHIFTED, lg_n, is_circom ? c : a);
+    args.left = address(a);
+    args.right = address(b);
+    if (is_circom) {
+        args.halvings = lg_n;
+        return run_forward(t, &args, &scale, stream, err);
     }
-    CUZK_TRY(pointwise(t, t->multiply, lg_n, a, a, b, 0, stream, err));
-    CUZK_TRY(cuzk_transform_inverse(t, shifted, lg_n, a, NULL, stream, err));
-    return pointwise(t, t->subtract, lg_n, a, c, a, 0, stream, err);
+    args.halvings = 2 * lg_n;
+    args.minuend = address(c);
+    return run_inverse(t, &args, &scale, stream, err);
 }

@@ -18,7 +18,7 @@ typedef struct {
     unsigned lg_factors; /* entries of the table; below lg_max it is a short one */
     CUdeviceptr factors, second;
     CUmodule module;
-    CUfunction forward, inverse, make_factors, multiply, multiply_subtract, subtract, permute;
+    CUfunction forward, inverse, forward_fused, inverse_fused, turn, make_factors, permute;
 } cuzk_transformer;
 
 /** Bytes of the factor tables for transforms up to 2^lg_max: 64 an element of a whole table

@@ -37,12 +37,12 @@ extern const simt_kernel CURVE_TABLE(point_add)[] = {GROUP_KERNELS(g1), GROUP_KE
 
 extern const simt_kernel CURVE_TABLE(transform)[] = {SIMT_KERNEL(transform_forward),
                                                      SIMT_KERNEL(transform_inverse),
+                                                     SIMT_KERNEL(transform_forward_fused),
+                                                     SIMT_KERNEL(transform_inverse_fused),
+                                                     SIMT_KERNEL(transform_turn),
                                                      SIMT_KERNEL(transform_forward_short),
                                                      SIMT_KERNEL(transform_inverse_short),
                                                      SIMT_KERNEL(transform_factors),
-                                                     SIMT_KERNEL(fr_multiply),
-                                                     SIMT_KERNEL(fr_multiply_subtract),
-                                                     SIMT_KERNEL(fr_subtract),
                                                      SIMT_KERNEL(fr_permute),
                                                      {}};
 
