@@ -109,40 +109,6 @@ static __device__ __forceinline__ void fr_ptx_mul_high(uint32_t *q, const uint64
     }
 }
 
-/* even + odd += x·(f_first, f_first+1, …) modulo 2^(64n), by parity of the position. x: 2n words of
- * 32 bits. */
-static __device__ __forceinline__ void fr_ptx_mul_low(uint32_t *even, uint32_t *odd,
-                                                      const uint32_t *x, const uint64_t *f,
-                                                      int first, int n)
-{
-    const int words = 2 * n;
-#pragma unroll
-    for (int i = 0; i < words; i++) {
-#pragma unroll
-        for (int parity = 0; parity < 2; parity++) {
-            uint32_t *s = parity == 0 ? even : odd;
-            bool in_chain = false;
-#pragma unroll
-            for (int j = first; j < words; j++) {
-                int at = i + j;
-                if (at >= words || (at & 1) != parity) {
-                    continue;
-                }
-                uint32_t y = cuzk_ptx_half(f, j);
-                if (at == words - 1) { /* its high word has no place */
-                    s[at] = in_chain ? cuzk_ptx_madc_lo(x[i], y, s[at]) : x[i] * y + s[at];
-                    continue;
-                }
-                s[at] = in_chain ? cuzk_ptx_madc_lo_cc(x[i], y, s[at])
-                                 : cuzk_ptx_mad_lo_cc(x[i], y, s[at]);
-                s[at + 1] = at == words - 2 ? cuzk_ptx_madc_hi(x[i], y, s[at + 1])
-                                            : cuzk_ptx_madc_hi_cc(x[i], y, s[at + 1]);
-                in_chain = true;
-            }
-        }
-    }
-}
-
 /** o = x·w mod p, below 2p: factor.h. w < p < 2^(64n-1), f = floor(w·2^(64n)/p), x < 2p.
  *
  *  x·w + k·(-p) modulo 2^(64n) with k from the upper products of x·f. Where p's low words are 1 and
@@ -174,8 +140,8 @@ static __device__ __forceinline__ void fr_ptx_mul_factor(uint64_t *o, const uint
         }
         even[words - 1] = cuzk_ptx_subc(k[words - 2], k[words - 1]);
     }
-    fr_ptx_mul_low(even, odd, x_words, w, 0, n);
-    fr_ptx_mul_low(even, odd, k, minus_p, easy ? 2 : 0, n);
+    cuzk_ptx_mul_low(even, odd, x_words, w, 0, n);
+    cuzk_ptx_mul_low(even, odd, k, minus_p, easy ? 2 : 0, n);
     even[1] = cuzk_ptx_add_cc(even[1], odd[1]);
 #pragma unroll
     for (int j = 2; j < words - 1; j++) {

@@ -480,49 +480,6 @@ cuzk_ptx_add_below(uint64_t *o, const uint64_t *a, const uint64_t *b, const uint
     cuzk_ptx_join(o, sum, n);
 }
 
-/* q = about the high half of x·f: floor of the products of words i and j with i + j >= 2n - 2,
- * which is at most one less. Products are kept apart by the parity of i + j, as in a Montgomery
- * product; position 0 of the arrays has the weight of word 0. */
-static __device__ __forceinline__ void cuzk_ptx_mul_high(uint32_t *q, const uint64_t *x,
-                                                         const uint64_t *f, int n)
-{
-    const int words = 2 * n;
-    uint32_t sum[2][34];
-#pragma unroll
-    for (int j = words - 2; j < 2 * words; j++) {
-        sum[0][j] = 0;
-        sum[1][j] = 0;
-    }
-#pragma unroll
-    for (int i = 0; i < words; i++) {
-        uint32_t y = cuzk_ptx_half(x, i);
-#pragma unroll
-        for (int parity = 0; parity < 2; parity++) {
-            uint32_t *s = sum[parity];
-            int top = 0; /* the position after the row's last product */
-#pragma unroll
-            for (int j = 0; j < words; j++) {
-                int at = i + j;
-                if (at < words - 2 || (at & 1) != parity) {
-                    continue;
-                }
-                s[at] = top == 0 ? cuzk_ptx_mad_lo_cc(cuzk_ptx_half(f, j), y, s[at])
-                                 : cuzk_ptx_madc_lo_cc(cuzk_ptx_half(f, j), y, s[at]);
-                s[at + 1] = cuzk_ptx_madc_hi_cc(cuzk_ptx_half(f, j), y, s[at + 1]);
-                top = at + 2;
-            }
-            if (top != 0 && top < 2 * words) {
-                s[top] = cuzk_ptx_addc(s[top], 0);
-            }
-        }
-    }
-    (void)cuzk_ptx_add_cc(sum[0][words - 1], sum[1][words - 1]);
-#pragma unroll
-    for (int j = 0; j < words; j++) {
-        q[j] = cuzk_ptx_addc_cc(sum[0][words + j], sum[1][words + j]);
-    }
-}
-
 /* even + odd += x·(f_first, f_first+1, …) modulo 2^(64n), by parity of the position. x: 2n words of
  * 32 bits. */
 static __device__ __forceinline__ void cuzk_ptx_mul_low(uint32_t *even, uint32_t *odd,
@@ -555,54 +512,6 @@ static __device__ __forceinline__ void cuzk_ptx_mul_low(uint32_t *even, uint32_t
             }
         }
     }
-}
-
-/** o = x·w mod p, below 2p: factor.h. w < p < 2^(64n-1), f = floor(w·2^(64n)/p), x < 2p.
- *
- *  x·w + k·(-p) modulo 2^(64n) with k from the upper products of x·f. Where p's low words are 1 and
- *  2^32 - 1 those of -p are 2^32 - 1 and 0, and k·(2^32 - 1) is k·2^32 - k. */
-static __device__ __forceinline__ void cuzk_ptx_mul_factor(uint64_t *o, const uint64_t *x,
-                                                           const uint64_t *w, const uint64_t *f,
-                                                           const uint64_t *p, int n)
-{
-    const int words = 2 * n;
-    const bool easy = cuzk_ptx_easy_low(p);
-    uint32_t k[32], x_words[32], even[34], odd[34];
-    uint64_t minus_p[16];
-    cuzk_ptx_mul_high(k, x, f, n);
-#pragma unroll
-    for (int j = 0; j < words; j++) {
-        x_words[j] = cuzk_ptx_half(x, j);
-        even[j] = 0;
-        odd[j] = 0;
-    }
-#pragma unroll
-    for (int i = 0; i < n; i++) {
-        minus_p[i] = i == 0 ? 0 - p[0] : ~p[i]; /* p is odd: no carry out of the lowest word */
-    }
-    cuzk_ptx_mul_low(even, odd, x_words, w, 0, n);
-    cuzk_ptx_mul_low(even, odd, k, minus_p, easy ? 2 : 0, n);
-    even[1] = cuzk_ptx_add_cc(even[1], odd[1]);
-#pragma unroll
-    for (int j = 2; j < words - 1; j++) {
-        even[j] = cuzk_ptx_addc_cc(even[j], odd[j]);
-    }
-    even[words - 1] = cuzk_ptx_addc(even[words - 1], odd[words - 1]);
-    if (easy) {
-        even[1] = cuzk_ptx_add_cc(even[1], k[0]);
-#pragma unroll
-        for (int j = 2; j < words - 1; j++) {
-            even[j] = cuzk_ptx_addc_cc(even[j], k[j - 1]);
-        }
-        even[words - 1] = cuzk_ptx_addc(even[words - 1], k[words - 2]);
-        even[0] = cuzk_ptx_sub_cc(even[0], k[0]);
-#pragma unroll
-        for (int j = 1; j < words - 1; j++) {
-            even[j] = cuzk_ptx_subc_cc(even[j], k[j]);
-        }
-        even[words - 1] = cuzk_ptx_subc(even[words - 1], k[words - 1]);
-    }
-    cuzk_ptx_join(o, even, n);
 }
 
 #endif
