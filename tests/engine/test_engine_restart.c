@@ -417,8 +417,6 @@ static void test_what_is_left(void **state)
     test_submit(&t, &a, "id", 0, "units=5");
     test_gate_wait(&t, g, 1);
     test_wait_events(&t, CUZK_EVENT_UNIT_DONE, CUZK_EVENT_INSTANT, "id", 2);
-    memory_journal_crash(journal);
-    test_gate_open(&t, g);
     crash(&t, journal);
     expect_unavailable(&a);
     test_start(&t, NULL);

@@ -64,7 +64,8 @@ def test_executed_again(cuzk):
         d.c("RegisterCircuit", name="mul", zkey_path=d.folder + "/circom/mul.zkey")
         cuzk.write("trigger", b"")
         d.c.fails("UNAVAILABLE", "", "ProveWitness", circuit="mul", witness=witness(cuzk), request_id="id")
-        with Client("unix:" + d.socket) as again:  # waits in the socket until the new program accepts
+        options = [("grpc.min_reconnect_backoff_ms", 300000)]  # how long a connection may take, too
+        with Client("unix:" + d.socket, options) as again:  # waits in the socket until the new program accepts
             check(cuzk, again("ProveWitness", circuit="mul", witness=witness(cuzk), request_id="id", timeout=120))
         assert d.process.poll() is None and d.process.pid == pid
         assert "the daemon executes itself again" in log(d) and log(d).count("cuzk-daemon ready") == 2, log(d)
