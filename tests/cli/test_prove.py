@@ -264,7 +264,8 @@ def test_files_beyond_4_gib(cuzk):
 
 def test_overhead(cuzk):
     """What a process costs beside the proof: less than 3 ms on a quiet machine. Wall time means
-    nothing while others work, so the limit is on processor time."""
+    nothing while others work, so the limit is on processor time; and what any process costs, which
+    doubles on a busy machine, is not counted."""
     if harness.SANITIZED or harness.EMULATOR:
         raise Skip("sanitizer build or emulator")
     zkey, wtns, _ = files(cuzk, "bn254", "multiplier2")
@@ -272,10 +273,13 @@ def test_overhead(cuzk):
     for _ in range(20):
         r = cuzk.ok("prove", zkey, wtns, "p.json", "pub.json", "--json")
         times.append(r.seconds - r.json()["seconds"])
-    cpu = min(cuzk.ok("version", "--threads", "2").cpu_seconds for _ in range(30))
-    print("  a process beside its proof: best %.2f ms; processor time to start and end: %.2f ms" %
-          (1e3 * min(times), 1e3 * cpu))
-    assert cpu < 0.004, cpu
+    cpu = nothing = 1
+    for _ in range(30):
+        nothing = min(nothing, harness.run(["/bin/true"]).cpu_seconds)
+        cpu = min(cpu, cuzk.ok("version", "--threads", "2").cpu_seconds)
+    print("  a process beside its proof: best %.2f ms; processor time to start and end: %.2f ms, of /bin/true: %.2f ms" %
+          (1e3 * min(times), 1e3 * cpu, 1e3 * nothing))
+    assert cpu - nothing < 0.003, (cpu, nothing)
 
 
 if __name__ == "__main__":
