@@ -128,10 +128,10 @@ typedef struct {
     bool fits;        /* else total_bytes is what the smallest way would take */
     bool is_streamed; /* the key stays in host memory and passes through the device for each proof,
                          or for several at once */
-    unsigned units;   /* witnesses that are on the device at once; streamed: proofs of one pass */
-    uint64_t scalars; /* of a sum at a time */
     bool is_halved;   /* sums cut scalars in two by the endomorphism, which is faster and takes more
                          memory */
+    unsigned units;   /* witnesses that are on the device at once; streamed: proofs of one pass */
+    uint64_t scalars; /* of a sum at a time */
     uint64_t key_bytes; /* of all points, wherever they are */
     /* Of the device's memory: points, rows of the circuit, tables of transforms, pieces of a
      * streamed key, witnesses, workspace. */

@@ -134,7 +134,11 @@ static cuzk_status take_host(cuzk_machine_plan *plan, cuzk_error *err)
                                cuzk_circuit_host_bytes(jobs->counts, on_cards, pool);
         }
         for (size_t u = 0; u < jobs->kind.n_of; u++) {
-            jobs->units[u].bytes = jobs->unit_bytes;
+            if (jobs->counts != NULL) {
+                jobs->units[u].bytes = jobs->unit_bytes;
+            } else if (jobs->units[u].bytes > jobs->unit_bytes) { /* as the recording tells */
+                jobs->unit_bytes = jobs->units[u].bytes;
+            }
         }
         jobs->kind.of = jobs->units;
     }
@@ -270,9 +274,11 @@ static cuzk_status run_group(cuzk_machine_plan *plan, cuzk_plan_group *group, cu
     machine.n_devices = group->n_cards;
     machine.cores *= part;
     machine.copies *= part;
-    machine.n_witness = machine.n_witness < (unsigned)machine.cores || part == 1
-                            ? machine.n_witness
-                            : (unsigned)machine.cores;
+    unsigned share =
+        (unsigned)((uint64_t)plan->o.n_cores * group->n_cards / plan->machine.n_devices);
+    if (group->n_cards < plan->machine.n_devices && share < machine.n_witness) {
+        machine.n_witness = share > 0 ? share : 1;
+    }
     machine.budget_bytes = group->budget_bytes;
     CUZK_TRY(cuzk_plan_run(&group->one, kinds, group->n, &machine, length_ns, 1, err));
     group->all = group->one;

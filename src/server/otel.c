@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cuzk.h"
 #include "filecoin/http_get.h"
+#include "timeline/plain_text.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -50,6 +51,7 @@ struct cuzk_otel {
     ended *queue; /* a ring */
     unsigned room, first, n;
     uint64_t n_sent, n_dropped;
+    uint64_t stop_ns; /* once it ends: what is not sent then is dropped */
     bool ends;
 };
 
@@ -278,6 +280,10 @@ static void send_batch(cuzk_otel *o, unsigned n)
 {
     cuzk_text body = {0};
     cuzk_error err = {0};
+    for (unsigned i = 0; i < n; i++) { /* they may have been cut inside a character */
+        cuzk_plain_text(o->batch[i].job_id);
+        cuzk_plain_text(o->batch[i].text);
+    }
     put_batch(&body, o, n);
     bool is_sent = cuzk_text_check(&body, &err) == CUZK_OK && post(o, &body, &err);
     cuzk_text_clear(&body);
@@ -300,7 +306,7 @@ static void *run(void *user)
     for (;;) {
         wait(o);
         unsigned n = take_batch(o);
-        bool ends = o->ends && (n == 0 || o->has_failed);
+        bool ends = o->ends && (n == 0 || o->has_failed || cuzk_now_ns() >= o->stop_ns);
         if (ends) {
             o->n_dropped += n + o->n;
             break;
@@ -370,6 +376,7 @@ void cuzk_otel_stop(cuzk_otel *otel)
     }
     pthread_mutex_lock(&otel->lock);
     otel->ends = true;
+    otel->stop_ns = cuzk_now_ns() + (uint64_t)POST_MS * 1000000;
     pthread_cond_signal(&otel->wake);
     pthread_mutex_unlock(&otel->lock);
     pthread_join(otel->thread, NULL);

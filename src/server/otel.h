@@ -23,7 +23,8 @@ typedef struct {
 cuzk_status cuzk_otel_start(cuzk_otel **out, const cuzk_otel_options *options,
                             cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Send what is left, for at most five seconds, and end. NULL is fine. The engine has ended. */
+/** Send what is left, for at most five seconds and the request under way then, and end. NULL is
+ * fine. The engine has ended. */
 void cuzk_otel_stop(cuzk_otel *otel);
 
 /** A span of an event that ends one, on the thread that it happens on. NULL is fine. Thread-safe,

@@ -65,7 +65,9 @@ def test_spans(cuzk):
                                    metadata=[("traceparent", "00-%s-%s-00" % (TRACE[::-1], SPAN))], timeout=SOON)
             d.c.calls["Prove"][1](daemon.messages()[0].ProveRequest(submit=d.null("n=4 fail=witness", "failed")),
                                metadata=[("traceparent", "00-%s-%s-zz" % (TRACE, SPAN))], timeout=SOON)
-            wait_until("four jobs' spans", lambda: counts(d)[0] == 3 * 5 + 1 + 2 * 5 + 1 + 1 + 1, SOON)
+            long = "a" * 126 + "\u00e9"  # cut inside a character
+            assert d.prove(d.null("n=5", long)).status == COMPLETED
+            wait_until("five jobs' spans", lambda: counts(d)[0] == 3 * 5 + 1 + 2 * 5 + 1 + 1 + 1 + 5 + 1, SOON)
             assert counts(d)[1] == 0
         end = time.time_ns()
         assert {b[:2] for b in c.bodies} == {("/v1/traces", "application/json")}
@@ -73,6 +75,7 @@ def test_spans(cuzk):
         assert resource == [{"key": "service.name", "value": {"stringValue": 'prover "1"'}}], resource
         spans = c.spans()
         assert "not sampled" not in {attributes(s)["cuzk.job_id"] for s in spans}
+        assert len([s for s in spans if attributes(s)["cuzk.job_id"].startswith("a" * 126)]) == 6
         assert len({s["spanId"] for s in spans}) == len(spans)
         for name, n_units in (("own", 3), ("caller's", 2)):
             own = [s for s in spans if attributes(s)["cuzk.job_id"] == name]
