@@ -77,7 +77,8 @@ static bool read_options(options *o, int argc, char **argv)
             return false;
         }
     }
-    return o->number != 0 && o->n_runs + o->n_queue + 1 <= JOBS_MAX;
+    return o->number != 0 && o->n_runs < JOBS_MAX && o->n_queue < JOBS_MAX &&
+           o->n_runs + o->n_queue + 1 <= JOBS_MAX;
 }
 
 /* ---- the request's bytes --------------------------------------------------------------------- */

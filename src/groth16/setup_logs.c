@@ -303,7 +303,8 @@ static cuzk_status make(struct setup *s)
 cuzk_status cuzk_setup_logs_make(cuzk_setup_logs *out, const cuzk_shape *shape,
                                  const cuzk_setup_params *params, cuzk_pool *pool, cuzk_error *err)
 {
-    cuzk_setup_logs logs = {.style = params->style, .shape = shape};
+    cuzk_setup_logs logs = {
+        .style = params->style, .shape = shape, .is_test = params->test_trapdoor != NULL};
     struct setup s = {.shape = shape,
                       .curve = shape->curve,
                       .params = params,
@@ -323,10 +324,13 @@ cuzk_status cuzk_setup_logs_make(cuzk_setup_logs *out, const cuzk_shape *shape,
 
 void cuzk_setup_logs_clear(cuzk_setup_logs *logs)
 {
-    /* the system clears pages before anybody sees them again */
-    cuzk_pages_free(logs->h, logs->h_bytes);
-    cuzk_pages_free(logs->a, logs->column_bytes);
-    cuzk_pages_free(logs->b, logs->column_bytes);
-    cuzk_pages_free(logs->c, logs->column_bytes);
+    cuzk_fr *const arrays[] = {logs->h, logs->a, logs->b, logs->c};
+    for (int i = 0; i < 4; i++) {
+        size_t n_bytes = i == 0 ? logs->h_bytes : logs->column_bytes;
+        if (arrays[i] != NULL && !logs->is_test) { /* two neighbours of h give tau away */
+            cuzk_wipe(arrays[i], n_bytes);
+        }
+        cuzk_pages_free(arrays[i], n_bytes);
+    }
     cuzk_wipe(logs, sizeof *logs);
 }

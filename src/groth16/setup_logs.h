@@ -15,6 +15,7 @@ typedef struct {
     cuzk_fr *a, *b, *c, *h; /* b: in both groups; c begins with those of the ic */
     uint64_t n_a, n_b, n_h; /* points; c has n_vars */
     size_t column_bytes, h_bytes;
+    bool is_test; /* from a given trapdoor, which is no secret */
 } cuzk_setup_logs;
 
 /** Compute them all.
@@ -26,7 +27,7 @@ cuzk_status cuzk_setup_logs_make(cuzk_setup_logs *out, const cuzk_shape *shape,
                                  const cuzk_setup_params *params, cuzk_pool *pool,
                                  cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Give the memory back, wiped. Safe on an all-zero struct. */
+/** Give the memory back, wiped unless the trapdoor was given. Safe on an all-zero struct. */
 void cuzk_setup_logs_clear(cuzk_setup_logs *logs);
 
 /** The verifying key of a key that is being made, its ic made by params->multiplier or the pool's

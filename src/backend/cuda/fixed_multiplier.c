@@ -205,10 +205,10 @@ static cuzk_status wait(const cuzk_fixed_multiplier *m, cuzk_error *err)
     return CUZK_OK;
 }
 
-/* All batches: to device memory, or, where host is given, through `packed` there. Waits. */
-static cuzk_status run(const cuzk_fixed_multiplier *m, CUdeviceptr out, uint8_t *host,
-                       cuzk_group_id group, unsigned level, const cuzk_fr *scalars, size_t n,
-                       cuzk_error *err)
+/* All batches: to device memory, or, where host is given, through `packed` there. */
+static cuzk_status run_batches(const cuzk_fixed_multiplier *m, CUdeviceptr out, uint8_t *host,
+                               cuzk_group_id group, unsigned level, const cuzk_fr *scalars,
+                               size_t n, cuzk_error *err)
 {
     size_t each = m->curve->g[group].affine_bytes, most = batch_points(m, group, level);
     unsigned place = 0;
@@ -220,6 +220,20 @@ static cuzk_status run(const cuzk_fixed_multiplier *m, CUdeviceptr out, uint8_t 
             CUZK_CUDA_TRY(m->api, err, cuMemcpyDtoHAsync,
                           (host + done * each, to, part * each, m->stream));
         }
+    }
+    return CUZK_OK;
+}
+
+/* And wait. */
+static cuzk_status run(const cuzk_fixed_multiplier *m, CUdeviceptr out, uint8_t *host,
+                       cuzk_group_id group, unsigned level, const cuzk_fr *scalars, size_t n,
+                       cuzk_error *err)
+{
+    cuzk_status status = run_batches(m, out, host, group, level, scalars, n, err);
+    if (status != CUZK_OK) { /* the caller may free what copies still read and write */
+        (void)CUZK_CU(m->api, cuStreamSynchronize)(m->copies);
+        (void)CUZK_CU(m->api, cuStreamSynchronize)(m->stream);
+        return status;
     }
     return wait(m, err);
 }
