@@ -102,12 +102,9 @@ cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const 
     }
     cuzk_api_device *made = calloc(1, sizeof *made);
     CUZK_FAIL_IF(made == NULL, err, CUZK_E_MEMORY, "opening device \"%s\": out of memory", name);
-    cuzk_status status = cuzk_cuda_device_open(&made->device, number, err);
+    cuzk_status status = cuzk_cuda_device_open_tested(&made->device, number, err);
     if (status == CUZK_OK) {
-        status = cuzk_cuda_self_test(&made->device, err);
-        if (status == CUZK_OK) {
-            status = cuzk_device_prover_create(&made->prover, &made->device, prover, &params, err);
-        }
+        status = cuzk_device_prover_create(&made->prover, &made->device, prover, &params, err);
         if (status != CUZK_OK) {
             cuzk_cuda_device_close(&made->device);
         }
@@ -127,10 +124,9 @@ cuzk_status cuzk_api_device_renew(const char *name, cuzk_error *err)
     int number = cuzk_api_device_number(name);
     CUZK_FAIL_IF(number < 0, err, CUZK_E_DEVICE, "\"%s\" is no card", name);
     CUZK_TRY(cuzk_cuda_device_reset(number, err));
-    CUZK_TRY(cuzk_cuda_device_open(&d, number, err));
-    cuzk_status status = cuzk_cuda_self_test(&d, err);
+    CUZK_TRY(cuzk_cuda_device_open_tested(&d, number, err));
     cuzk_cuda_device_close(&d);
-    return status;
+    return CUZK_OK;
 }
 
 cuzk_status cuzk_api_pinned_create(struct cuzk_pinned_pool **out, uint64_t limit, cuzk_error *err)

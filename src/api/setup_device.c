@@ -30,13 +30,7 @@ cuzk_status cuzk_api_multiplier_open(cuzk_api_multiplier **out, const char *name
     }
     cuzk_api_multiplier *made = calloc(1, sizeof *made);
     CUZK_FAIL_IF(made == NULL, err, CUZK_E_MEMORY, "opening device \"%s\": out of memory", name);
-    cuzk_status status = cuzk_cuda_device_open(&made->device, number, err);
-    if (status == CUZK_OK) {
-        status = cuzk_cuda_self_test(&made->device, err);
-        if (status != CUZK_OK) {
-            cuzk_cuda_device_close(&made->device);
-        }
-    }
+    cuzk_status status = cuzk_cuda_device_open_tested(&made->device, number, err);
     if (status != CUZK_OK) {
         cuzk_error_prefix(err, "device \"%s\"", name);
         free(made);

@@ -135,3 +135,13 @@ cuzk_status cuzk_cuda_self_test(const cuzk_cuda_device *device, cuzk_error *err)
     }
     return CUZK_OK;
 }
+
+cuzk_status cuzk_cuda_device_open_tested(cuzk_cuda_device *out, int number, cuzk_error *err)
+{
+    CUZK_TRY(cuzk_cuda_device_open(out, number, err));
+    cuzk_status status = cuzk_cuda_self_test(out, err);
+    if (status != CUZK_OK) {
+        cuzk_cuda_device_close(out);
+    }
+    return status;
+}

@@ -13,4 +13,10 @@
  *  megabytes. */
 cuzk_status cuzk_cuda_self_test(const cuzk_cuda_device *device, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** cuzk_cuda_device_open, then the self-test; where that fails the device is closed again.
+ *
+ *  out: returned: cuzk_cuda_device_close. Errors: those of both. */
+cuzk_status cuzk_cuda_device_open_tested(cuzk_cuda_device *out, int number,
+                                         cuzk_error *err) CUZK_WARN_UNUSED;
+
 #endif
