@@ -83,8 +83,9 @@ stage "address and undefined-behaviour sanitizers, every representation promise 
 # their own), and so are the tests of the daemon that measure or prove for long; the comparisons with
 # Python's reference run the commands that other tests run. Words and exit codes of the client start
 # the program a thousand times: its readers have tests in C, its calls client.daemon and server.*;
-# cli.malformed and cli.wrong_files go through every file
-build_and_test asan -E '[.](adx|ifma)$|test_msm[.]|test_msm_kernel[.]portable|test_circuit_wrong|test_groups[.]|server[.](abuse|latency|load|proofs)|cli[.](filecoin_)?reference|cli[.](options|request)|client[.](wrong_answers|json_fields|codes|cut_connections|http_port|reach)'
+# cli.malformed and cli.wrong_files go through every file.
+# Scripts of the benchmarks run programs that only release builds have
+build_and_test asan -E '[.](adx|ifma)$|test_msm[.]|test_msm_kernel[.]portable|test_circuit_wrong|test_groups[.]|server[.](abuse|latency|load|proofs)|cli[.](filecoin_)?reference|cli[.](options|request|bench_scripts)|client[.](wrong_answers|json_fields|codes|cut_connections|http_port|reach)'
 
 stage "thread sanitizer: pool, concurrent proofs"
 build_and_test tsan -L threads

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Usage errors, help, version, CPU pinning."""
-import os, shutil
+import os, re, shutil
 import harness
 from harness import Skip
 
@@ -176,6 +176,12 @@ def test_signal(cuzk):
     p = subprocess.Popen(harness.EMULATOR + [cuzk.program, "setup", "--threads", "1", r1cs, "key.zkey"],
                          cwd=cuzk.scratch, env={**os.environ, "CUZK_CPU": "portable"},
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # a process that does not catch it yet would just die of it
+    catches = lambda: int(re.search(r"SigCgt:\s*(\w+)", open("/proc/%d/status" % p.pid).read())[1], 16)
+    end = time.monotonic() + 30 * harness.SLOW
+    while not catches() & 1 << (signal.SIGTERM - 1):
+        assert p.poll() is None and time.monotonic() < end, p.communicate()
+        time.sleep(0.001)
     time.sleep(0.1)
     p.send_signal(signal.SIGTERM)
     out, err = p.communicate(timeout=60 * harness.SLOW)
