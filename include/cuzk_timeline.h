@@ -136,13 +136,14 @@ typedef struct {
  *  cuzk_timeline_simulate.
  *
  *  jobs: "porep:20/h,snap:10/h,wpost:2/h*3,winning:4/h": kind, with a sector size as in "porep-64g"
- * (32GiB without), rate by /s, /m, /h or /d, and how many come at once. recording_path: a recording
- * whose partitions' durations are taken, and whose kinds may be named, too; NULL: those that were
- * measured (docs/performance.md). text: returned, n_bytes and a NUL; free with cuzk_free. options:
- * NULL for one machine of CUZK_PLAN_OPTIONS_INIT. Needs no device. Errors: E_ARGUMENT; E_MEMORY (a
- * key that fits no card or no host memory, with the numbers); E_UNSUPPORTED (durations that were
- * not measured; GPUs in a library without CUDA); E_NOT_FOUND (a kind of which the recording has
- * nothing); those of cuzk_timeline_report. Thread-safe. */
+ * (32GiB without) or as recordings spell it ("porep-c2"), rate by /s, /m, /h or /d, and how many
+ * come at once. recording_path: a recording whose partitions' durations are taken, and whose kinds
+ * may be named, too; NULL: those that were measured (docs/performance.md). text: returned, n_bytes
+ * and a NUL; free with cuzk_free. options: NULL for one machine of CUZK_PLAN_OPTIONS_INIT. Needs no
+ * device. Errors: E_ARGUMENT; E_MEMORY (a key that fits no card or no host memory, with the
+ * numbers); E_UNSUPPORTED (durations that were not measured; GPUs in a library without CUDA);
+ * E_NOT_FOUND (a kind of which the recording has nothing); those of cuzk_timeline_report.
+ * Thread-safe. */
 CUZK_API cuzk_status cuzk_plan(char **text, size_t *n_bytes, const char *jobs,
                                const char *recording_path, const cuzk_plan_options *options,
                                cuzk_error *err) CUZK_WARN_UNUSED;

@@ -13,9 +13,9 @@ static const uint64_t epoch_ns = UINT64_C(30000000000);
 enum { DEADLINE_EPOCHS = 60 };
 
 static const struct {
-    const char *name, *label;
-    unsigned priority; /* the daemon's (CUZK_PRIORITY_*) */
-    unsigned n_epochs; /* of its deadline; 0: none */
+    const char *name, *label; /* either is taken; the label is what recordings say */
+    unsigned priority;        /* the daemon's (CUZK_PRIORITY_*) */
+    unsigned n_epochs;        /* of its deadline; 0: none */
 } kinds[] = {
     {"porep", "porep-c2", 2, 0},
     {"snap", "snap-update", 2, 0},
@@ -32,23 +32,29 @@ static unsigned partitions_of(unsigned kind, const cuzk_sector *sector)
                        : 1; /* a job of a PoSt is one partition of a deadline */
 }
 
+/* How many characters of a text are a kind's word, alone or before "-SIZE"; 0: they are not. */
+static size_t word_of(const char *word, const char *text, size_t n_chars)
+{
+    size_t n = strlen(word);
+    bool is_it = n <= n_chars && memcmp(word, text, n) == 0 && (n == n_chars || text[n] == '-');
+    return is_it ? n : 0;
+}
+
 /* What a name says; without a size 32GiB. One that is no Filecoin proof's is the recording's. */
 static cuzk_status take_name(cuzk_planned_jobs *out, const char *text, size_t n_chars,
                              cuzk_error *err)
 {
-    size_t n_kind = 0;
-    while (n_kind < n_chars && text[n_kind] != '-') {
-        n_kind++;
-    }
     CUZK_FAIL_IF(n_chars == 0 || n_chars >= sizeof out->name - 4, err, CUZK_E_ARGUMENT,
                  "--jobs: \"%.*s\" is no kind of job", (int)(n_chars < 40 ? n_chars : 40), text);
     unsigned k = 0;
-    while (k < KINDS &&
-           (strlen(kinds[k].name) != n_kind || memcmp(kinds[k].name, text, n_kind) != 0)) {
-        k++;
+    size_t n_kind = 0;
+    for (; k < KINDS && n_kind == 0; k += n_kind == 0) {
+        n_kind = word_of(kinds[k].label, text, n_chars);
+        n_kind = n_kind > 0 ? n_kind : word_of(kinds[k].name, text, n_chars);
     }
-    snprintf(out->name, sizeof out->name, "%.*s%s", (int)n_chars, text,
-             k < KINDS && n_kind == n_chars ? "-32g" : "");
+    /* one name for both spellings */
+    snprintf(out->name, sizeof out->name, "%s%.*s%s", k < KINDS ? kinds[k].name : "",
+             (int)(n_chars - n_kind), text + n_kind, k < KINDS && n_kind == n_chars ? "-32g" : "");
     out->label = k < KINDS ? kinds[k].label : out->name;
     out->kind.priority = k < KINDS ? kinds[k].priority : OTHER_PRIORITY;
     if (k == KINDS) {

@@ -148,7 +148,7 @@ static cuzk_status simulate(cuzk_text *out, const char *path, const cuzk_timelin
     cuzk_recording recording;
     CUZK_TRY(cuzk_recording_open(&recording, path, bytes_max, err));
     cuzk_what_if what = {.recording = &recording, .as_json = m->as_json};
-    cuzk_status status = cuzk_what_if_machine(&what.machine, &recording, err);
+    cuzk_status status = cuzk_what_if_machine(&what.machine, &recording, m->memory_bytes, err);
     if (status == CUZK_OK) {
         unsigned n_workers = what.machine.n_workers;
         set(&what.machine.n_devices, m->n_devices, &what.is_changed);
@@ -162,12 +162,8 @@ static cuzk_status simulate(cuzk_text *out, const char *path, const cuzk_timelin
         what.machine.cores = m->n_cores;
         what.machine.copies = m->n_copies;
         what.machine.is_backlog = m->is_backlog;
-        if (m->memory_bytes != 0) {
-            what.is_changed = what.is_changed || m->memory_bytes != what.machine.budget_bytes;
-            what.machine.budget_bytes = m->memory_bytes;
-            what.machine.critical_bytes = m->memory_bytes / 16; /* the part that the engine keeps */
-        }
-        what.is_changed = what.is_changed || m->n_cores != 0 || m->n_copies != 0 || m->is_backlog;
+        what.is_changed = what.is_changed || m->memory_bytes != 0 || m->n_cores != 0 ||
+                          m->n_copies != 0 || m->is_backlog;
         status = cuzk_what_if_put(out, &what, err);
     }
     cuzk_recording_clear(&recording);

@@ -64,8 +64,29 @@ static uint64_t resident_bytes(const cuzk_recording *r)
     return most;
 }
 
+/* Host memory for partitions: what is given, or is left beside circuits with their keys. */
+static cuzk_status set_memory(cuzk_sim_machine *out, const cuzk_recording *recording,
+                              uint64_t memory_bytes, cuzk_error *err)
+{
+    const cuzk_recording_machine *m = &recording->machine;
+    if (memory_bytes != 0) {
+        out->budget_bytes = memory_bytes;
+        out->critical_bytes = memory_bytes / 16; /* the part that the engine keeps */
+        return CUZK_OK;
+    }
+    uint64_t resident = resident_bytes(recording);
+    CUZK_FAIL_IF(m->work_bytes > 0 && resident >= m->work_bytes, err, CUZK_E_ARGUMENT,
+                 "simulating: circuits with their keys took %" PRIu64 " bytes of the %" PRIu64
+                 " that they and partitions share: none are left for a partition; give the memory "
+                 "for partitions (--memory)",
+                 resident, m->work_bytes);
+    out->budget_bytes = m->work_bytes > 0 ? m->work_bytes - resident : 0;
+    out->critical_bytes = m->critical_bytes;
+    return CUZK_OK;
+}
+
 cuzk_status cuzk_what_if_machine(cuzk_sim_machine *out, const cuzk_recording *recording,
-                                 cuzk_error *err)
+                                 uint64_t memory_bytes, cuzk_error *err)
 {
     *out = (cuzk_sim_machine){
         .n_devices = recording->n_devices > 0 ? (unsigned)recording->n_devices : 1, .n_workers = 1};
@@ -73,18 +94,16 @@ cuzk_status cuzk_what_if_machine(cuzk_sim_machine *out, const cuzk_recording *re
         unsigned n = recording->devices[i].n_workers;
         out->n_workers = n > out->n_workers ? n : out->n_workers;
     }
-    out->witness_ahead = out->n_workers;
+    CUZK_TRY(set_memory(out, recording, memory_bytes, err));
     const cuzk_recording_machine *m = &recording->machine;
     if (m->n_witness > 0 && m->n_finishers > 0 && m->n_verifiers > 0) {
-        uint64_t resident = resident_bytes(recording);
         out->n_witness = m->n_witness;
         out->n_finishers = m->n_finishers;
         out->n_verifiers = m->n_verifiers;
         out->witness_ahead = m->witness_ahead;
-        out->budget_bytes = resident < m->work_bytes ? m->work_bytes - resident : 0;
-        out->critical_bytes = m->critical_bytes;
         return CUZK_OK;
     }
+    out->witness_ahead = out->n_workers;
     CUZK_TRY(most_at_once(&out->n_witness, recording, CUZK_SPAN_WITNESS, err));
     CUZK_TRY(most_at_once(&out->n_finishers, recording, CUZK_SPAN_PROVE_FINISH, err));
     return most_at_once(&out->n_verifiers, recording, CUZK_SPAN_VERIFY, err);

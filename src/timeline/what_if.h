@@ -7,10 +7,15 @@
 #include "timeline/simulate.h"
 
 /** The machine that a recording was made on, as far as it shows: devices and workers as they are
- *  named in it, of each other stage as many threads as were ever at work at once, witnesses ahead
- * as many as workers. Errors: E_MEMORY. */
+ *  named in it; threads, memory and witnesses ahead as the daemon told them, else of each other
+ *  stage as many threads as were ever at work at once, as many witnesses ahead as workers, and no
+ *  limit of memory.
+ *
+ *  memory_bytes: host memory for partitions instead; 0: as recorded. Errors: E_ARGUMENT (circuits
+ *  with their keys took all of the recorded memory: what partitions had cannot be told), E_MEMORY.
+ */
 cuzk_status cuzk_what_if_machine(cuzk_sim_machine *out, const cuzk_recording *recording,
-                                 cuzk_error *err) CUZK_WARN_UNUSED;
+                                 uint64_t memory_bytes, cuzk_error *err) CUZK_WARN_UNUSED;
 
 typedef struct {
     const cuzk_recording *recording;

@@ -4,6 +4,7 @@ import os
 import harness
 
 RECORDING = os.path.join(harness.TOP, "tests/fuzz/corpus/recording/jobs")  # eight circom jobs on the CPU
+POREPS = os.path.join(harness.TOP, "tests/vectors/gpu_porep_32g_jobs.rec.gz")  # seven PoReps on an H200
 
 
 def plan(cuzk, jobs, *more):
@@ -73,6 +74,23 @@ def test_recorded(cuzk):
     assert "one machine is enough" in text and text.endswith("\n1 machine\n"), text
     cuzk.fails(1, 'no whole job of the kind "porep-c2"', "plan", "--jobs", "porep:1/h", *options)
     cuzk.fails(1, "No such file", "plan", "--jobs", "porep:1/h", "--gpus", "0", "--recording", "none")
+
+
+def test_both_spellings(cuzk):
+    """A kind as a recording names it, or as the other options do: the same jobs."""
+    options = ["--gpus", "0", "--recording", POREPS, "--hours", "2", "--ram", "1TiB"]
+    for short, long in (("porep", "porep-c2"), ("porep-32g", "porep-c2-32g"), ("porep", "porep-32g")):
+        a, b = plan(cuzk, short + ":20/h", *options), plan(cuzk, long + ":20/h", *options)
+        assert a == b and a["jobs"][0]["name"] == "porep-32g" and a["jobs"][0]["partitions"] == 10, (a, b)
+    # recorded lanes of 0.86 s a partition
+    one = a["groups"][0]["one"]
+    assert abs(one["needs"]["devices"] - one["partitions"] * 0.86 / one["seconds"]) < 0.01, one
+    cuzk.fails(2, "porep-32g is there twice", "plan", "--jobs", "porep:1/h,porep-c2-32g:1/h", *options)
+    for kind in ("snap-update", "window-post", "winning-post"):
+        cuzk.fails(1, 'no whole job of the kind "%s"' % kind, "plan", "--jobs", kind + ":1/h", *options)
+    for wrong, name in (("porep-c2-3g", "porep-3g"), ("porep-c2x", "porep-c2x"), ("porep-c2-", "porep-")):
+        cuzk.fails(1, 'no circuit "%s"' % name, "plan", "--jobs", wrong + ":1/h", *options)
+    cuzk.fails(1, 'no whole job of the kind "porepc2"', "plan", "--jobs", "porepc2:1/h", *options)
 
 
 def test_usage(cuzk):

@@ -3,6 +3,7 @@
 #include "random.h"
 #include "schedule.h"
 #include "timeline/simulate.h"
+#include "timeline/what_if.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -316,6 +317,53 @@ static void test_of_recording(void **state)
     assert_int_equal(cuzk_sim_load_of(&load, &s.recording, &err), CUZK_E_FORMAT);
 }
 
+/* What a daemon told of itself; circuits with their keys take of its memory, and where they take
+ * all of it partitions have none, not any amount. */
+static void test_recorded_memory(void **state)
+{
+    (void)state;
+    schedule s = {.seed = 4, .now = 1000};
+    schedule_put(&s, CUZK_SPAN_RESIDENT_LOAD, 10, 0, -1, -1, -1);
+    s.recording.spans[0].value = 700;
+    s.now += 10;
+    schedule_put(&s, CUZK_SPAN_EVICTED, s.now, 0, -1, -1, -1);
+    s.recording.spans[1].value = 700;
+    s.now += 10;
+    schedule_put(&s, CUZK_SPAN_RESIDENT_LOAD, s.now, 0, -1, -1, -1);
+    s.recording.spans[2].value = 600;
+    schedule_end(&s);
+    cuzk_recording_machine *told = &s.recording.machine;
+    *told = (cuzk_recording_machine){.work_bytes = 1000,
+                                     .critical_bytes = 60,
+                                     .n_witness = 3,
+                                     .n_finishers = 1,
+                                     .n_verifiers = 1,
+                                     .witness_ahead = 5};
+    cuzk_sim_machine m;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_what_if_machine(&m, &s.recording, 0, &err), CUZK_OK);
+    assert_int_equal(m.budget_bytes, 300);
+    assert_int_equal(m.critical_bytes, 60);
+    assert_int_equal(m.witness_ahead, 5);
+    for (uint64_t work = 699; work <= 700; work++) {
+        told->work_bytes = work;
+        memset(&err, 0, sizeof err);
+        assert_int_equal(cuzk_what_if_machine(&m, &s.recording, 0, &err), CUZK_E_ARGUMENT);
+        assert_non_null(strstr(err.text, "took 700 bytes"));
+        assert_non_null(strstr(err.text, work == 699 ? "of the 699" : "of the 700"));
+    }
+    assert_int_equal(cuzk_what_if_machine(&m, &s.recording, 3200, &err), CUZK_OK);
+    assert_int_equal(m.budget_bytes, 3200);
+    assert_int_equal(m.critical_bytes, 200);
+    told->work_bytes = 701;
+    assert_int_equal(cuzk_what_if_machine(&m, &s.recording, 0, &err), CUZK_OK);
+    assert_int_equal(m.budget_bytes, 1);
+    *told = (cuzk_recording_machine){0}; /* not a daemon's: no limit is known */
+    assert_int_equal(cuzk_what_if_machine(&m, &s.recording, 0, &err), CUZK_OK);
+    assert_int_equal(m.budget_bytes, 0);
+    cuzk_recording_clear(&s.recording);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_any_load),
         cmocka_unit_test(test_of_recording),
+        cmocka_unit_test(test_recorded_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
