@@ -3,6 +3,8 @@
  * opened at run time, since it would cost every start of the program ten milliseconds. */
 #include "filecoin/http_get.h"
 
+#include "base/url_text.h"
+
 #if CUZK_HAVE_CURL_HEADER
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -141,6 +143,7 @@ static cuzk_status perform(const char *url, uint64_t offset, const cuzk_http_sin
                            bool *no_parts, cuzk_error *err)
 {
     char message[CURL_ERROR_SIZE] = "";
+    cuzk_url_text shown = cuzk_url_shown(url);
     transfer t = {.handle = curl.easy_init(), .sink = sink};
     CUZK_FAIL_IF(t.handle == NULL, err, CUZK_E_MEMORY, "out of memory");
     CURLcode code = CURLE_FAILED_INIT;
@@ -150,12 +153,13 @@ static cuzk_status perform(const char *url, uint64_t offset, const cuzk_http_sin
     long status = response_code(&t);
     curl.easy_cleanup(t.handle);
     *no_parts = code == CURLE_RANGE_ERROR || (offset > 0 && status == 416);
-    CUZK_FAIL_IF(t.cancelled, err, CUZK_E_CANCELLED, "%s: cancelled", url);
-    CUZK_FAIL_IF(t.write_failed, err, CUZK_E_FILE, "%s: what was received cannot be written", url);
-    CUZK_FAIL_IF(code != CURLE_OK, err, CUZK_E_FILE, "%s: %s", url,
+    CUZK_FAIL_IF(t.cancelled, err, CUZK_E_CANCELLED, "%s: cancelled", shown.text);
+    CUZK_FAIL_IF(t.write_failed, err, CUZK_E_FILE, "%s: what was received cannot be written",
+                 shown.text);
+    CUZK_FAIL_IF(code != CURLE_OK, err, CUZK_E_FILE, "%s: %s", shown.text,
                  message[0] != '\0' ? message : curl.easy_strerror(code));
-    CUZK_FAIL_IF(status < 200 || status > 299, err, CUZK_E_FILE, "%s: status %ld: %s", url, status,
-                 first_line(&t));
+    CUZK_FAIL_IF(status < 200 || status > 299, err, CUZK_E_FILE, "%s: status %ld: %s", shown.text,
+                 status, first_line(&t));
     return CUZK_OK;
 }
 
@@ -171,7 +175,7 @@ cuzk_status cuzk_http_usable(const char *what, cuzk_error *err)
 cuzk_status cuzk_http_get(const char *url, uint64_t offset, const cuzk_http_sink *sink,
                           cuzk_error *err)
 {
-    CUZK_TRY(cuzk_http_usable(url, err));
+    CUZK_TRY(cuzk_http_usable(cuzk_url_shown(url).text, err));
     bool no_parts = false;
     cuzk_error first = {0};
     cuzk_status s = perform(url, offset, sink, &no_parts, &first);
@@ -221,8 +225,9 @@ static CURLcode post(transfer *t, const char *url, struct curl_slist *headers, c
 cuzk_status cuzk_http_post(const char *url, const char *content_type, const void *data, size_t n,
                            long timeout_ms, cuzk_error *err)
 {
-    CUZK_TRY(cuzk_http_usable(url, err));
+    CUZK_TRY(cuzk_http_usable(cuzk_url_shown(url).text, err));
     char message[CURL_ERROR_SIZE] = "", type[128];
+    cuzk_url_text shown = cuzk_url_shown(url);
     snprintf(type, sizeof type, "Content-Type: %s", content_type);
     transfer t = {.handle = curl.easy_init()};
     struct curl_slist *headers = curl.slist_append(NULL, type);
@@ -236,10 +241,10 @@ cuzk_status cuzk_http_post(const char *url, const char *content_type, const void
         curl.easy_cleanup(t.handle);
     }
     curl.slist_free_all(headers);
-    CUZK_FAIL_IF(code != CURLE_OK, err, CUZK_E_FILE, "%s: %s", url,
+    CUZK_FAIL_IF(code != CURLE_OK, err, CUZK_E_FILE, "%s: %s", shown.text,
                  message[0] != '\0' ? message : curl.easy_strerror(code));
-    CUZK_FAIL_IF(status < 200 || status > 299, err, CUZK_E_FILE, "%s: status %ld: %s", url, status,
-                 first_line(&t));
+    CUZK_FAIL_IF(status < 200 || status > 299, err, CUZK_E_FILE, "%s: status %ld: %s", shown.text,
+                 status, first_line(&t));
     return CUZK_OK;
 }
 
@@ -258,7 +263,7 @@ cuzk_status cuzk_http_post(const char *url, const char *content_type, const void
     (void)data;
     (void)n;
     (void)timeout_ms;
-    return cuzk_http_usable(url, err);
+    return cuzk_http_usable(cuzk_url_shown(url).text, err);
 }
 
 cuzk_status cuzk_http_get(const char *url, uint64_t offset, const cuzk_http_sink *sink,
@@ -268,7 +273,7 @@ cuzk_status cuzk_http_get(const char *url, uint64_t offset, const cuzk_http_sink
     (void)sink;
     return CUZK_FAIL(err, CUZK_E_UNSUPPORTED,
                      "%s: this program was built without libcurl (package libcurl4-openssl-dev)",
-                     url);
+                     cuzk_url_shown(url).text);
 }
 
 #endif

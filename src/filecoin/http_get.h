@@ -24,7 +24,7 @@ typedef struct {
  *  Answers other than 2xx are never written; the error then holds the status and the first line of
  *  the body. Redirects are followed, ten at most. A server that stays silent for 60 s fails.
  *  Errors: E_UNSUPPORTED (built without libcurl's header, or libcurl is not installed); E_FILE with
- *  the URL and the cause; E_CANCELLED. */
+ *  the URL (without what may be a secret in it, base/url_text.h) and the cause; E_CANCELLED. */
 cuzk_status cuzk_http_get(const char *url, uint64_t offset, const cuzk_http_sink *sink,
                           cuzk_error *err) CUZK_WARN_UNUSED;
 

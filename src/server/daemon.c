@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/pool.h"
+#include "base/url_text.h"
 #include "engine/faults.h"
 #include "server/address.h"
 #include "server/config_try.h"
@@ -203,7 +204,7 @@ static cuzk_status open_otel(cuzk_daemon *d, cuzk_error *err)
                      strncmp(c->otel_endpoint, "https://", 8) != 0,
                  err, CUZK_E_ARGUMENT,
                  "otel.endpoint: \"%s\" is no URL such as http://localhost:4318/v1/traces",
-                 c->otel_endpoint);
+                 cuzk_url_shown(c->otel_endpoint).text);
     const cuzk_otel_options o = {.endpoint = c->otel_endpoint,
                                  .service_name = c->otel_service_name,
                                  .n_queued_max = (unsigned)c->otel_queue,

@@ -335,7 +335,7 @@ static void destroy(cuzk_otel *o)
 
 static cuzk_status fill(cuzk_otel *o, const cuzk_otel_options *options, cuzk_error *err)
 {
-    CUZK_TRY(cuzk_http_usable(options->endpoint, err));
+    CUZK_TRY(cuzk_http_usable("exporting spans", err));
     CUZK_TRY(cuzk_random_bytes(o->key, sizeof o->key, err));
     o->endpoint = strdup(options->endpoint);
     o->service_name = strdup(options->service_name);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* BLAKE2b: RFC 7693 appendix A, lengths around the block size (expected values from Python's
  * hashlib) in one piece and in many. Growing text: formatting, escapes, lengths around its first
- * size. */
+ * size. URLs as they are told. */
 #include "base/blake2b.h"
 #include "base/text.h"
 #include "base/trace_context.h"
+#include "base/url_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -131,12 +132,42 @@ static void test_trace_context(void **state)
     }
 }
 
+static void test_url(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"http://localhost:4318/v1/traces", "http://localhost:4318/v1/traces"},
+        {"https://me:secret@host/v1?key=secret#secret", "https://***@host/v1?***"},
+        {"http://me:sec@ret@host", "http://***@host"},
+        {"http://me:sec/ret@host/x", "http://***@host/x"},
+        {"http://me:sec?ret@host/x", "http://***"}, /* whose is the '@'? */
+        {"http://host/x?mail=a@secret", "http://***"},
+        {"http://host/x#secret", "http://host/x#***"},
+        {"http://[::1]:4318/x?", "http://[::1]:4318/x?***"},
+        {"me:secret@host:4318/x", "***@host:4318/x"},
+        {"me:secret@host/?to=http://other/", "***@host/?***"},
+        {"secret@", "***@"},
+        {"", ""},
+        {"ftp://", "ftp://"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_string_equal(cuzk_url_shown(cases[i][0]).text, cases[i][1]);
+    }
+    char text[3000];
+    memset(text, 'a', sizeof text);
+    text[sizeof text - 1] = '\0';
+    assert_true(strlen(cuzk_url_shown(text).text) <= sizeof cuzk_url_shown(text).text - 1);
+    memcpy(text + 2000, "://me:secret@host", 18);
+    assert_null(strstr(cuzk_url_shown(text).text, "secret"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blake2b),
         cmocka_unit_test(test_text),
         cmocka_unit_test(test_trace_context),
+        cmocka_unit_test(test_url),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

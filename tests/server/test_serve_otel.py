@@ -107,6 +107,7 @@ def test_lost(cuzk):
         if name == "slow" and not daemon.NIGHTLY:
             continue  # the end waits five seconds for it
         url = collector.url if collector else "http://127.0.0.1:%d/v1/traces" % daemon.free_port()
+        url = url.replace("://", "://me:p%40ss@") + "?key=s3cret"
         d = Daemon(cuzk, test=True, name="lost-" + name, config={"otel.endpoint": url, "otel.queue": 16, "journal.path": "none"})
         d.start()
         begin = time.monotonic()
@@ -118,6 +119,8 @@ def test_lost(cuzk):
         begin = time.monotonic()
         assert d.stop() == 0 and time.monotonic() - begin < SOON / 4
         assert "dropped=840" in d.log() and (name == "slow" or "spans cannot be exported" in d.log()), d.log()
+        assert name == "slow" or "://***@127.0.0.1:" in d.log() and "/v1/traces?***: " in d.log(), d.log()
+        assert not any(word in d.log() for word in ("p%40ss", "p@ss", "s3cret", "me:")), d.log()
         if collector:
             collector.server.shutdown()
 
@@ -126,6 +129,10 @@ def test_refused(cuzk):
     d = Daemon(cuzk, test=True, name="bad", config={"otel.endpoint": "ftp://x"})
     d.spawn()
     assert d.wait_end() != 0 and "is no URL" in d.log(), d.log()
+    d.process = None
+    d = Daemon(cuzk, test=True, name="worse", config={"otel.endpoint": "me:p4ss@127.0.0.1:4318/v1/traces"})
+    d.spawn()
+    assert d.wait_end() != 0 and "***@127.0.0.1:4318/v1/traces" in d.log() and "is no URL" in d.log() and "p4ss" not in d.log(), d.log()
     d.process = None
 
 
