@@ -174,6 +174,21 @@ static cuzk_status on_resident(cuzk_status_reader *r, void *out, const char *key
 
 /* ---- devices and journal --------------------------------------------------------------------- */
 
+/* Bytes by purpose. */
+static cuzk_status on_arena_member(cuzk_status_reader *r, void *out, const char *key,
+                                   const cuzk_json_token *token)
+{
+    cuzk_status_device *device = out;
+    if (device->n_arena == CUZK_STATUS_PURPOSES_MAX || token->kind != CUZK_JSON_NUMBER) {
+        return cuzk_json_skip(&r->json, token, r->err);
+    }
+    cuzk_status_arena *a = &device->arena[device->n_arena];
+    a->purpose = strdup(key);
+    CUZK_FAIL_IF(a->purpose == NULL, r->err, CUZK_E_MEMORY, "reading the status: out of memory");
+    device->n_arena++;
+    return cuzk_status_take_count(r, &a->bytes, token);
+}
+
 static cuzk_status on_device_member(cuzk_status_reader *r, void *out, const char *key,
                                     const cuzk_json_token *token)
 {
@@ -183,6 +198,9 @@ static cuzk_status on_device_member(cuzk_status_reader *r, void *out, const char
     }
     if (strcmp(key, "reason") == 0) {
         return cuzk_status_take_text(r, &device->reason, token);
+    }
+    if (strcmp(key, "memory") == 0 && token->kind == CUZK_JSON_OBJECT_BEGIN) {
+        return cuzk_status_each_member(r, device, on_arena_member);
     }
     if (strcmp(key, "out") == 0) {
         device->is_out = token->kind == CUZK_JSON_TRUE;
@@ -250,6 +268,16 @@ static cuzk_status on_memory_member(cuzk_status_reader *r, void *out, const char
                                             : cuzk_json_skip(&r->json, token, r->err);
 }
 
+static cuzk_status on_pinned_member(cuzk_status_reader *r, void *out, const char *key,
+                                    const cuzk_json_token *token)
+{
+    cuzk_status_view *view = out;
+    return strcmp(key, "limit_bytes") == 0  ? cuzk_status_take_count(r, &view->pinned_limit, token)
+           : strcmp(key, "used_bytes") == 0 ? cuzk_status_take_count(r, &view->pinned_used, token)
+           : strcmp(key, "peak_bytes") == 0 ? cuzk_status_take_count(r, &view->pinned_peak, token)
+                                            : cuzk_json_skip(&r->json, token, r->err);
+}
+
 static cuzk_status on_member(cuzk_status_reader *r, void *out, const char *key,
                              const cuzk_json_token *token)
 {
@@ -264,6 +292,7 @@ static cuzk_status on_member(cuzk_status_reader *r, void *out, const char *key,
                  {"gpu_workers", CUZK_JSON_ARRAY_BEGIN, on_worker},
                  {"allocations", CUZK_JSON_OBJECT_BEGIN, on_allocations_member},
                  {"devices", CUZK_JSON_ARRAY_BEGIN, on_device},
+                 {"pinned", CUZK_JSON_OBJECT_BEGIN, on_pinned_member},
                  {"journal", CUZK_JSON_OBJECT_BEGIN, on_journal_member}};
     cuzk_status_view *view = out;
     if (strcmp(key, "uptime_secs") == 0) {
@@ -374,6 +403,9 @@ void cuzk_status_view_clear(cuzk_status_view *view)
     for (size_t i = 0; i < view->n_devices; i++) {
         free(view->devices[i].id);
         free(view->devices[i].reason);
+        for (unsigned k = 0; k < view->devices[i].n_arena; k++) {
+            free(view->devices[i].arena[k].purpose);
+        }
     }
     free(view->devices);
     free(view->jobs);

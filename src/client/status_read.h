@@ -9,7 +9,8 @@
 
 enum {
     CUZK_STATUS_TEXT_MAX = 1 << 26, /* bytes of an answer of the HTTP port that are taken */
-    CUZK_STATUS_ITEMS_MAX = 4096    /* jobs, workers, residents: each at most so many */
+    CUZK_STATUS_ITEMS_MAX = 4096,   /* jobs, workers, residents: each at most so many */
+    CUZK_STATUS_PURPOSES_MAX = 8    /* of a device's memory; more are left out */
 };
 
 typedef struct {
@@ -43,10 +44,17 @@ typedef struct {
     bool is_evictable;
 } cuzk_status_resident;
 
-/* A device that is no longer used, after faults. */
+/* What a device's arena holds for one purpose. */
+typedef struct {
+    char *purpose; /* "key" */
+    uint64_t bytes;
+} cuzk_status_arena;
+
 typedef struct {
     char *id, *reason;
-    bool is_out;
+    bool is_out; /* no longer used, after faults */
+    cuzk_status_arena arena[CUZK_STATUS_PURPOSES_MAX];
+    unsigned n_arena; /* 0: it has no memory of its own, or is not told */
 } cuzk_status_device;
 
 typedef struct {
@@ -56,9 +64,10 @@ typedef struct {
     bool has_no_journal, journal_failed, journal_was_damaged;
     uint64_t journal_salvaged; /* jobs */
     uint64_t memory_total, memory_used;
-    uint64_t intake_waiting; /* requests that wait to be taken in */
-    char *intake_waits_for;  /* in words; "": not told */
-    cuzk_status_job *jobs;   /* in the order of the text: begun ones, queued ones */
+    uint64_t pinned_limit, pinned_used, pinned_peak; /* host memory; limit 0: not told */
+    uint64_t intake_waiting;                         /* requests that wait to be taken in */
+    char *intake_waits_for;                          /* in words; "": not told */
+    cuzk_status_job *jobs; /* in the order of the text: begun ones, queued ones */
     size_t n_jobs;
     uint64_t n_left_out; /* further jobs, that the daemon or the reader leaves out */
     cuzk_status_worker *workers;

@@ -110,6 +110,41 @@ static void print_workers(const cuzk_look *l)
     }
 }
 
+/* What devices' arenas hold by purpose, and pinned host memory, where the HTTP port tells it. */
+static void print_arenas(const cuzk_status_view *http)
+{
+    enum { ID_WIDTH = 10, PURPOSE_WIDTH = 11 };
+    const cuzk_status_device *named = NULL; /* whose purposes are the columns */
+    for (size_t i = 0; i < http->n_devices; i++) {
+        const cuzk_status_device *d = &http->devices[i];
+        if (d->n_arena == 0) {
+            continue;
+        }
+        if (named == NULL) {
+            printf("\n%-*s", ID_WIDTH, "arena of");
+            for (unsigned k = 0; k < d->n_arena; k++) {
+                printf(" %s", padded(d->arena[k].purpose, PURPOSE_WIDTH).text);
+            }
+            printf("\n");
+            named = d;
+        }
+        printf("%s", padded(d->id, ID_WIDTH).text);
+        for (unsigned k = 0; k < named->n_arena; k++) {
+            const cuzk_status_arena *a = NULL;
+            for (unsigned m = 0; m < d->n_arena; m++) {
+                a = strcmp(d->arena[m].purpose, named->arena[k].purpose) == 0 ? &d->arena[m] : a;
+            }
+            printf(" %-*s", PURPOSE_WIDTH, a != NULL ? cuzk_size_of(a->bytes).text : "");
+        }
+        printf("\n");
+    }
+    if (http->pinned_limit > 0) {
+        printf("%spinned host memory: %s of %s, at most %s until now\n", named != NULL ? "" : "\n",
+               cuzk_size_of(http->pinned_used).text, cuzk_size_of(http->pinned_limit).text,
+               cuzk_size_of(http->pinned_peak).text);
+    }
+}
+
 static void print_queues(const Cuzk__V1__GetStatusResponse *r)
 {
     printf("\n%-*s %8s %12s\n", KIND_WIDTH, "kind", "pending", "in progress");
@@ -289,6 +324,7 @@ void cuzk_look_print(const cuzk_look *l, const cuzk_session *session)
     }
     print_troubles(&l->http);
     print_workers(l);
+    print_arenas(&l->http);
     print_queues(r);
     print_residents(l);
     print_http_part(l, session, false);

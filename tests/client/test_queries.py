@@ -85,7 +85,9 @@ STATUS = {
                      "busy_secs": None, "reserve": True}],
     "allocations": {"srs": [{"circuit_id": "porep-32g", "bytes": 44 << 30, "last_used_secs_ago": 0.0,
                              "evictable": False, "state": "ready"}], "pce": []},
+    "pinned": {"limit_bytes": 64 << 30, "used_bytes": 3 << 30, "peak_bytes": 4 << 30},
 }
+ARENAS = {"key": 44 << 30, "circuit": 1 << 20, "tables": 8 << 30, "staging": 0, "witness": 181 << 20, "workspace": 40 << 30}
 
 
 TROUBLES = dict(STATUS, ready=False, draining=False, journal={
@@ -105,6 +107,21 @@ def test_troubles(cuzk):
             assert [t in out for t in texts] == 4 * [told[0] is TROUBLES], out
             assert ("shutting down" in out) == ("there is no journal" in out) == told[0].get("draining", False), out
             assert "cuda:0" not in out, out
+
+
+def test_arenas(cuzk):
+    """What devices' memory is reserved for, in the table and, as it came, in the JSON."""
+    to = ["--connect", unix(cuzk)]
+    told = dict(STATUS, devices=[{"id": "cuda:0", "out": False, "reason": "", "memory": ARENAS}])
+    with Daemon(unix(cuzk), scripted(GetStatus=status_answer()), http_status=(200, json.dumps(told).encode())) as d:
+        out = cuzk.ok("status", *to, "--status", d.http_address).out
+        lines = [line.split() for line in out.splitlines()]
+        assert ["arena", "of"] + list(ARENAS) in lines, out
+        assert "cuda:0 44.0 GiB 1.0 MiB 8.0 GiB 0 bytes 181.0 MiB 40.0 GiB".split() in lines, out
+        assert max(map(len, out.splitlines())) <= 132, out
+        j = cuzk.ok("status", "--json", *to, "--status", d.http_address).json()
+        assert j["http"]["devices"][0]["memory"] == ARENAS and j["http"]["pinned"] == STATUS["pinned"], j
+        assert "arena of" not in cuzk.ok("status", *to).out
 
 
 def status_answer():
@@ -140,9 +157,11 @@ def test_status(cuzk):
                      "3 requests wait to be taken in; the first one for stage decode, which is full: 2 at once"):
             assert line in lines, "%r is not in\n%s" % (line, full)
         assert max(map(len, full.splitlines())) <= 132, full
+        assert "pinned host memory: 3.0 GiB of 64.0 GiB, at most 4.0 GiB until now" in lines and "arena of" not in full, full
         j = cuzk.ok("status", "--json", *to, "--status", d.http_address).json()
         assert j["http"] == STATUS and j["workers"][0]["name"] == "NVIDIA H200" and j["completed"] == 1234, j
         assert j["waiting"][0]["reason"] == "memory" and j["waiting"][0]["free_bytes"] == 3 << 29, j
+        assert "pinned" in j["http"], j
         queue = cuzk.ok("queue", *to, "--status", d.http_address).out
         assert "a?b" in queue and "porep-1000-5" in queue and "winning-post" not in queue, queue
         # a port that is not the daemon's is told, and does not hide the rest

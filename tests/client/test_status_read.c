@@ -27,7 +27,9 @@ static const char whole[] =
     "   \"x\": []}, {\"current_job\": null, \"current_partition\": null, \"busy_secs\": null}],\n"
     " \"allocations\": {\"srs\": [{\"circuit_id\": \"porep-32g\", \"state\": \"ready\",\n"
     "   \"bytes\": 48318382080, \"last_used_secs_ago\": 4.5, \"evictable\": true}], \"pce\": []},\n"
-    " \"devices\": [{\"id\": \"cuda:1\", \"reason\": \"2 bad proofs\", \"out\": true}],\n"
+    " \"devices\": [{\"id\": \"cuda:1\", \"reason\": \"2 bad proofs\", \"out\": true,\n"
+    "   \"memory\": {\"key\": 47244640256, \"x\": [1], \"workspace\": 7}}],\n"
+    " \"pinned\": {\"limit_bytes\": 1000, \"used_bytes\": 300, \"peak_bytes\": 700, \"x\": {}},\n"
     " \"journal\": {\"enabled\": false, \"failed\": true, \"was_damaged\": true,\n"
     "   \"salvaged_jobs\": 12}, \"intake\": {\"waiting\": 4, \"x\": 1, \"waits_for\":\n"
     "   {\"text\": \"memory\", \"x\": {}}}}\n";
@@ -108,6 +110,12 @@ static void test_whole(void **state)
     assert_int_equal(v.n_devices, 1);
     assert_string_equal(v.devices[0].id, "cuda:1");
     assert_string_equal(v.devices[0].reason, "2 bad proofs");
+    assert_int_equal(v.devices[0].n_arena, 2);
+    assert_string_equal(v.devices[0].arena[0].purpose, "key");
+    assert_int_equal(v.devices[0].arena[0].bytes, 47244640256u);
+    assert_string_equal(v.devices[0].arena[1].purpose, "workspace");
+    assert_int_equal(v.devices[0].arena[1].bytes, 7);
+    assert_true(v.pinned_limit == 1000 && v.pinned_used == 300 && v.pinned_peak == 700);
     assert_true(v.devices[0].is_out);
     cuzk_status_view_clear(&v);
     assert_all_zero(&v);

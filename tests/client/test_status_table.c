@@ -128,6 +128,36 @@ static void test_layout(void **state)
     end(&s, text);
 }
 
+/* Memory of devices by purpose: under one another by their names, whatever a device lacks. */
+static void test_arenas(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s, "{\"devices\": [{\"id\": \"cpu\"}, {\"id\": \"cuda:0\", \"memory\": {\"key\": "
+              "47244640256, \"tables\": 0}}, {\"id\": \"cuda:1\", \"memory\": {\"tables\": 1536,"
+              "\"other\": 5}}], \"pinned\": {\"limit_bytes\": 2048, \"used_bytes\": 1000,"
+              "\"peak_bytes\": 1024}}");
+    char *text = shown(&s);
+    assert_holds(text, "\n\n"
+                       "arena of   key         tables     \n"
+                       "cuda:0     44.0 GiB    0 bytes    \n"
+                       "cuda:1                 1.5 KiB    \n"
+                       "pinned host memory: 1000 bytes of 2.0 KiB, at most 1.0 KiB until now\n\n");
+    free(text);
+    s.print = cuzk_look_print_queue;
+    text = shown(&s);
+    assert_lacks(text, "arena");
+    end(&s, text);
+    begin(&s,
+          "{\"devices\": [{\"id\": \"cuda:0\", \"memory\": {\"a\": 1, \"b\": 2, \"c\": 3, \"d\": "
+          "4, \"e\": 5, \"f\": 6, \"g\": 7, \"h\": 8, \"nine\": 9}}]}");
+    text = shown(&s);
+    assert_holds(text, " 8 bytes ");
+    assert_lacks(text, "nine");
+    assert_lacks(text, "pinned");
+    end(&s, text);
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -413,10 +443,11 @@ static void test_troubles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout),    cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_columns),   cmocka_unit_test(test_cut_ids),
-        cmocka_unit_test(test_many_jobs), cmocka_unit_test(test_partitions_drawn),
-        cmocka_unit_test(test_has_ended), cmocka_unit_test(test_troubles),
+        cmocka_unit_test(test_layout),           cmocka_unit_test(test_arenas),
+        cmocka_unit_test(test_nothing),          cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_cut_ids),          cmocka_unit_test(test_many_jobs),
+        cmocka_unit_test(test_partitions_drawn), cmocka_unit_test(test_has_ended),
+        cmocka_unit_test(test_troubles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
