@@ -11,7 +11,8 @@
 
 enum {
     CUZK_ACTIVITY_DEVICES = 64,
-    CUZK_ACTIVITY_LABEL = 64 /* bytes of a device's name, NUL included */
+    CUZK_ACTIVITY_LABEL = 64,     /* bytes of a device's name, NUL included */
+    CUZK_ACTIVITY_PROCESSES = 256 /* with kernels or copies, of a file */
 };
 
 /* The longest time that a file may be of, in ns: a hundred days. Sums of it do not overflow. */
@@ -32,6 +33,7 @@ typedef struct {
     int64_t begin_ns, end_ns; /* the file's clock; both within 2^61 of 0 */
     uint64_t bytes;           /* of a copy or fill */
     uint32_t name;            /* of a kernel: index of names */
+    uint16_t process;         /* of the file's; CUZK_ACTIVITY_PROCESSES: not told */
     uint8_t device, kind;     /* cuzk_activity_kind */
 } cuzk_activity;
 
@@ -46,15 +48,20 @@ typedef struct {
     uint64_t n_untimed;    /* rows without a begin or an end; left out */
     uint64_t
         n_elsewhere; /* copies that touch no device, or of kinds that are not known; left out */
+    int64_t pid;     /* of the process whose rows these are; -1: the file does not tell */
+    unsigned n_processes; /* of the file */
+    uint64_t n_of_others; /* rows of processes with fewer kernels; left out */
 } cuzk_activities;
 
-/** Read a file. Nothing in it is run but its tables' own columns; views and virtual tables are not
- *  looked at.
+/** Read a file. Nothing in it is run: tables' stored columns are read; views, virtual tables and
+ *  computed columns are not looked at. Columns that only some versions write may be missing or
+ * NULL. Where several processes computed, the one with the most kernels counts: each has numbers of
+ * its own for the cards.
  *
- *  out: free with cuzk_activities_clear; zero on failure. Memory: 32 bytes a row, the names, and
- *  SQLite's cache. Errors: E_FILE; E_FORMAT (no SQLite file, a damaged one, a table or column that
- *  is not there or holds something else, no kernels); E_UNSUPPORTED (no SQLite on this machine);
- *  E_MEMORY. Thread-safe. */
+ *  out: free with cuzk_activities_clear; zero on failure. Memory: 32 bytes a row, the names (no
+ *  more than the file is long), and SQLite's cache. Errors: E_FILE; E_FORMAT (no SQLite file, a
+ * damaged one, a table or column that is not there or holds something else, no kernels);
+ * E_UNSUPPORTED (no SQLite on this machine); E_MEMORY. Thread-safe. */
 cuzk_status cuzk_activities_open(cuzk_activities *out, const char *path,
                                  cuzk_error *err) CUZK_WARN_UNUSED;
 

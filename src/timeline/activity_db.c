@@ -5,12 +5,17 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 /* Steps of SQLite's machine: some thirty a row, and what sorting or searching a table for a name
  * takes. */
-enum { STEPS_A_BYTE = 64, STEPS_AT_ONCE = 1 << 20, VALUE_BYTES_MAX = 1 << 16 };
+enum { STEPS_A_BYTE = 64, STEPS_AT_ONCE = 1 << 20 };
+
+/* Of the longest text that is read, a row, or a table's definition; and of expressions in one. */
+enum { VALUE_BYTES_MAX = 1 << 16, EXPRESSION_DEPTH_MAX = 100 };
 
 cuzk_sqlite_functions cuzk_sqlite;
 
@@ -75,6 +80,45 @@ cuzk_status cuzk_activity_db_has(const cuzk_activity_db *db, bool *yes, const ch
     return status;
 }
 
+/* Of a row of table_xinfo: the name is column 1, and column 6 tells 0 for a stored column, 2 or 3
+ * for a computed one. */
+static cuzk_status take_column(sqlite3_stmt *s, bool *is_there, const char *const *names, size_t n,
+                               const char *table, cuzk_error *err)
+{
+    const char *name = (const char *)cuzk_sqlite.column_text(s, 1);
+    size_t i = 0;
+    while (i < n && (name == NULL || strcasecmp(names[i], name) != 0)) {
+        i++;
+    }
+    if (i == n) {
+        return CUZK_OK;
+    }
+    CUZK_FAIL_IF(cuzk_sqlite.column_int64(s, 6) != 0, err, CUZK_E_FORMAT,
+                 "table %s: column %s is computed, not stored", table, names[i]);
+    is_there[i] = true;
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_activity_db_columns(const cuzk_activity_db *db, bool *is_there,
+                                     const char *const *names, size_t n, const char *table,
+                                     cuzk_error *err)
+{
+    char query[128];
+    sqlite3_stmt *s = NULL;
+    snprintf(query, sizeof query, "PRAGMA table_xinfo(%s)", table);
+    memset(is_there, 0, n * sizeof *is_there);
+    cuzk_status status = cuzk_activity_db_prepare(db, &s, query, table, err);
+    int step = SQLITE_DONE;
+    while (status == CUZK_OK && (step = cuzk_sqlite.step(s)) == SQLITE_ROW) {
+        status = take_column(s, is_there, names, n, table, err);
+    }
+    if (status == CUZK_OK && step != SQLITE_DONE) {
+        status = cuzk_activity_db_fail(db, table, err);
+    }
+    cuzk_sqlite.finalize(s);
+    return status;
+}
+
 cuzk_status cuzk_activity_db_open(cuzk_activity_db *out, const char *path, cuzk_error *err)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -86,6 +130,7 @@ cuzk_status cuzk_activity_db_open(cuzk_activity_db *out, const char *path, cuzk_
     CUZK_FAIL_IF(stat(path, &st) != 0, err, CUZK_E_FILE, "%s", strerror(errno));
     CUZK_FAIL_IF(!S_ISREG(st.st_mode), err, CUZK_E_FILE, "not a regular file");
     out->n_bytes = (uint64_t)st.st_size;
+    out->text_left = out->n_bytes;
     out->steps_left = out->n_bytes / STEPS_AT_ONCE * STEPS_A_BYTE + STEPS_A_BYTE;
     int code =
         cuzk_sqlite.open_v2(path, &out->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
@@ -98,6 +143,10 @@ cuzk_status cuzk_activity_db_open(cuzk_activity_db *out, const char *path, cuzk_
     cuzk_sqlite.db_config(out->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     cuzk_sqlite.db_config(out->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     cuzk_sqlite.limit(out->db, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
+    cuzk_sqlite.limit(out->db, SQLITE_LIMIT_SQL_LENGTH, VALUE_BYTES_MAX);
+    cuzk_sqlite.limit(out->db, SQLITE_LIMIT_EXPR_DEPTH, EXPRESSION_DEPTH_MAX);
+    cuzk_sqlite.limit(out->db, SQLITE_LIMIT_ATTACHED, 0);
+    cuzk_sqlite.limit(out->db, SQLITE_LIMIT_WORKER_THREADS, 0);
     cuzk_sqlite.progress_handler(out->db, STEPS_AT_ONCE, on_steps, out);
     if (cuzk_sqlite.exec(
             out->db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA cache_size = -512",

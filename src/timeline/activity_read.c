@@ -18,7 +18,44 @@ void cuzk_activities_clear(cuzk_activities *activities)
 #if CUZK_HAVE_SQLITE_HEADER
 #include "timeline/activity_db.h"
 
+#include <stdio.h>
+
 enum { ROW_BYTES_MIN = 5 }; /* that a row of a table takes */
+
+/* Columns that are read, of any of the tables. Nsight Systems' versions differ in which others
+ * there are; of a kernel's names the first one is taken that is there. */
+typedef enum {
+    BEGIN,
+    END,
+    DEVICE,
+    COPY_KIND,
+    BYTES,
+    PROCESS,
+    NAME,
+    LONG_NAME,
+    MANGLED_NAME,
+    COLUMNS
+} column;
+
+static const char *const columns[COLUMNS] = {"start",     "end",           "deviceId",
+                                             "copyKind",  "bytes",         "globalPid",
+                                             "shortName", "demangledName", "mangledName"};
+
+typedef struct {
+    const char *name;
+    cuzk_activity_kind kind; /* of its rows; UP: as copyKind says */
+    unsigned needed, read;   /* columns, bit 1 << column */
+} table;
+
+enum { TIMES = 1 << BEGIN | 1 << END | 1 << DEVICE };
+
+static const table tables[] = {
+    {"CUPTI_ACTIVITY_KIND_KERNEL", CUZK_ACTIVITY_KERNEL, TIMES,
+     TIMES | 1 << PROCESS | 1 << NAME | 1 << LONG_NAME | 1 << MANGLED_NAME},
+    {"CUPTI_ACTIVITY_KIND_MEMCPY", CUZK_ACTIVITY_UP, TIMES | 1 << COPY_KIND,
+     TIMES | 1 << COPY_KIND | 1 << BYTES | 1 << PROCESS},
+    {"CUPTI_ACTIVITY_KIND_MEMSET", CUZK_ACTIVITY_FILL, TIMES, TIMES | 1 << BYTES | 1 << PROCESS},
+};
 
 typedef struct {
     cuzk_activity_db file;
@@ -26,6 +63,7 @@ typedef struct {
     size_t n_room;
     int64_t *ids; /* of names, by row */
     size_t n_ids, n_ids_room;
+    int64_t processes[CUZK_ACTIVITY_PROCESSES]; /* globalPid of each */
 } reading;
 
 static cuzk_status make_room(reading *r, cuzk_error *err)
@@ -58,84 +96,142 @@ static cuzk_status keep_id(reading *r, int64_t id, cuzk_error *err)
     return CUZK_OK;
 }
 
-/* CUpti_ActivityMemcpyKind: what a copy is to us. */
+/* ENUM_CUDA_MEMCPY_OPER, up to 10 that of CUPTI: what a copy is to us. */
 static cuzk_activity_kind kind_of_copy(int64_t copy_kind)
 {
     switch (copy_kind) {
     case 1: /* host to device, to array */
     case 3:
+    case 11: /* pages of memory that both share */
         return CUZK_ACTIVITY_UP;
     case 2: /* device, array to host */
     case 4:
+    case 12:
         return CUZK_ACTIVITY_DOWN;
     case 5: /* arrays, devices */
     case 6:
     case 7:
     case 8:
     case 10:
+    case 13:
         return CUZK_ACTIVITY_INSIDE;
     default:
         return CUZK_ACTIVITY_KINDS;
     }
 }
 
-/* One row: begin, end, device; for a kernel the number of its name, else bytes and kind of copy. */
-static cuzk_status take_row(reading *r, sqlite3_stmt *s, const char *table, cuzk_activity_kind kind,
-                            uint64_t number, cuzk_error *err)
+/* The index of a process by its globalPid. */
+static cuzk_status process_of(reading *r, uint16_t *out, int64_t id, cuzk_error *err)
+{
+    unsigned n = r->out->n_processes, i = 0;
+    while (i < n && r->processes[i] != id) {
+        i++;
+    }
+    CUZK_FAIL_IF(i == CUZK_ACTIVITY_PROCESSES, err, CUZK_E_FORMAT,
+                 "activities of more than %d processes", CUZK_ACTIVITY_PROCESSES);
+    r->processes[i] = id;
+    r->out->n_processes += i == n;
+    *out = (uint16_t)i;
+    return CUZK_OK;
+}
+
+/* What columns hold: whole numbers, or nothing where nothing is needed. */
+static cuzk_status take_values(int64_t v[COLUMNS], bool is_there[COLUMNS], sqlite3_stmt *s,
+                               const table *t, uint64_t number, cuzk_error *err)
+{
+    for (int c = 0; c < COLUMNS; c++) {
+        int type = cuzk_sqlite.column_type(s, c);
+        is_there[c] = type != SQLITE_NULL;
+        bool may_be_null = c == BEGIN || c == END || (t->needed & 1u << c) == 0;
+        CUZK_FAIL_IF(type != SQLITE_INTEGER && (is_there[c] || !may_be_null), err, CUZK_E_FORMAT,
+                     "table %s, row %" PRIu64 ", column %s: no whole number", t->name, number,
+                     columns[c]);
+        v[c] = is_there[c] ? cuzk_sqlite.column_int64(s, c) : 0;
+    }
+    return CUZK_OK;
+}
+
+static cuzk_status take_row(reading *r, sqlite3_stmt *s, const table *t, uint64_t number,
+                            cuzk_error *err)
 {
     cuzk_activities *out = r->out;
-    const int n_columns = kind == CUZK_ACTIVITY_KERNEL ? 4 : 5;
-    int64_t v[5] = {0};
-    for (int c = 0; c < n_columns; c++) {
-        int type = cuzk_sqlite.column_type(s, c);
-        if (type == SQLITE_NULL && c < 2) {
-            out->n_untimed++;
-            return CUZK_OK;
-        }
-        CUZK_FAIL_IF(type != SQLITE_INTEGER, err, CUZK_E_FORMAT,
-                     "table %s, row %" PRIu64 ", column %d of those that are read: no whole number",
-                     table, number, c);
-        v[c] = cuzk_sqlite.column_int64(s, c);
-    }
-    if (v[0] == 0 && v[1] == 0) { /* CUPTI's "not known" */
-        out->n_untimed++;
+    int64_t v[COLUMNS];
+    bool is_there[COLUMNS];
+    CUZK_TRY(take_values(v, is_there, s, t, number, err));
+    if (!is_there[BEGIN] || !is_there[END] || (v[BEGIN] == 0 && v[END] == 0)) {
+        out->n_untimed++; /* both 0: CUPTI's "not known" */
         return CUZK_OK;
     }
-    CUZK_FAIL_IF(v[1] < v[0] || v[0] < -CUZK_ACTIVITY_TIME_MAX || v[1] > CUZK_ACTIVITY_TIME_MAX,
-                 err, CUZK_E_FORMAT,
-                 "table %s, row %" PRIu64 ": from %" PRId64 " to %" PRId64 " ns", table, number,
-                 v[0], v[1]);
-    CUZK_FAIL_IF(v[2] < 0 || v[2] >= CUZK_ACTIVITY_DEVICES, err, CUZK_E_FORMAT,
-                 "table %s, row %" PRIu64 ": device %" PRId64 ", expected 0 to %d", table, number,
-                 v[2], CUZK_ACTIVITY_DEVICES - 1);
-    kind = kind == CUZK_ACTIVITY_UP ? kind_of_copy(v[4]) : kind;
+    CUZK_FAIL_IF(
+        v[END] < v[BEGIN] || v[BEGIN] < -CUZK_ACTIVITY_TIME_MAX || v[END] > CUZK_ACTIVITY_TIME_MAX,
+        err, CUZK_E_FORMAT, "table %s, row %" PRIu64 ": from %" PRId64 " to %" PRId64 " ns",
+        t->name, number, v[BEGIN], v[END]);
+    CUZK_FAIL_IF(v[DEVICE] < 0 || v[DEVICE] >= CUZK_ACTIVITY_DEVICES, err, CUZK_E_FORMAT,
+                 "table %s, row %" PRIu64 ": device %" PRId64 ", expected 0 to %d", t->name, number,
+                 v[DEVICE], CUZK_ACTIVITY_DEVICES - 1);
+    cuzk_activity_kind kind = t->kind == CUZK_ACTIVITY_UP ? kind_of_copy(v[COPY_KIND]) : t->kind;
     if (kind == CUZK_ACTIVITY_KINDS) {
         out->n_elsewhere++;
         return CUZK_OK;
     }
+    uint16_t process = CUZK_ACTIVITY_PROCESSES; /* not told: it may be of any */
+    if (is_there[PROCESS]) {
+        CUZK_TRY(process_of(r, &process, v[PROCESS], err));
+    }
     CUZK_TRY(make_room(r, err));
     if (kind == CUZK_ACTIVITY_KERNEL) {
-        CUZK_TRY(keep_id(r, v[3], err));
+        int64_t id = is_there[NAME]           ? v[NAME]
+                     : is_there[LONG_NAME]    ? v[LONG_NAME]
+                     : is_there[MANGLED_NAME] ? v[MANGLED_NAME]
+                                              : CUZK_ACTIVITY_NO_NAME;
+        CUZK_TRY(keep_id(r, id, err));
     }
-    out->rows[out->n++] = (cuzk_activity){.begin_ns = v[0],
-                                          .end_ns = v[1],
-                                          .device = (uint8_t)v[2],
+    out->rows[out->n++] = (cuzk_activity){.begin_ns = v[BEGIN],
+                                          .end_ns = v[END],
+                                          .device = (uint8_t)v[DEVICE],
                                           .kind = (uint8_t)kind,
-                                          .bytes = n_columns == 5 && v[3] > 0 ? (uint64_t)v[3] : 0};
+                                          .process = process,
+                                          .bytes = v[BYTES] > 0 ? (uint64_t)v[BYTES] : 0};
     return CUZK_OK;
 }
 
-static cuzk_status read_rows(reading *r, const char *query, const char *table,
-                             cuzk_activity_kind kind, cuzk_error *err)
+/* NULL stands for columns that this table, or this version of it, has not. */
+static cuzk_status make_query(char *out, size_t n_bytes, const reading *r, const table *t,
+                              cuzk_error *err)
 {
+    bool is_there[COLUMNS];
+    CUZK_TRY(cuzk_activity_db_columns(&r->file, is_there, columns, COLUMNS, t->name, err));
+    size_t n = (size_t)snprintf(out, n_bytes, "SELECT");
+    for (int c = 0; c < COLUMNS; c++) {
+        CUZK_FAIL_IF((t->needed & 1u << c) != 0 && !is_there[c], err, CUZK_E_FORMAT,
+                     "table %s: no column %s", t->name, columns[c]);
+        bool is_read = is_there[c] && (t->read & 1u << c) != 0;
+        n +=
+            (size_t)snprintf(out + n, n_bytes - n, "%s %s%s%s", c > 0 ? "," : "",
+                             is_read ? "[" : "", is_read ? columns[c] : "NULL", is_read ? "]" : "");
+    }
+    snprintf(out + n, n_bytes - n, " FROM %s", t->name);
+    return CUZK_OK;
+}
+
+/* The rows of a table, if it is there. */
+static cuzk_status read_rows(reading *r, const table *t, cuzk_error *err)
+{
+    char query[256]; /* all of it is ours */
+    bool has_table = false;
     sqlite3_stmt *s = NULL;
-    cuzk_status status = cuzk_activity_db_prepare(&r->file, &s, query, table, err);
+    CUZK_TRY(cuzk_activity_db_has(&r->file, &has_table, t->name, err));
+    if (!has_table) {
+        return CUZK_OK;
+    }
+    CUZK_TRY(make_query(query, sizeof query, r, t, err));
+    cuzk_status status = cuzk_activity_db_prepare(&r->file, &s, query, t->name, err);
     int step = SQLITE_DONE;
     for (uint64_t i = 0; status == CUZK_OK && (step = cuzk_sqlite.step(s)) == SQLITE_ROW; i++) {
-        status = take_row(r, s, table, kind, i, err);
+        status = take_row(r, s, t, i, err);
     }
     if (status == CUZK_OK && step != SQLITE_DONE) {
-        status = cuzk_activity_db_fail(&r->file, table, err);
+        status = cuzk_activity_db_fail(&r->file, t->name, err);
     }
     cuzk_sqlite.finalize(s);
     return status;
@@ -143,15 +239,45 @@ static cuzk_status read_rows(reading *r, const char *query, const char *table,
 
 /* ---- all of it ---- */
 
-static cuzk_status read_kernels(reading *r, cuzk_error *err)
+/* Without kernels there is nothing to hold against ours. */
+static cuzk_status check_kernels(const reading *r, cuzk_error *err)
 {
     bool is_there = false;
-    CUZK_TRY(cuzk_activity_db_has(&r->file, &is_there, "CUPTI_ACTIVITY_KIND_KERNEL", err));
+    CUZK_TRY(cuzk_activity_db_has(&r->file, &is_there, tables[0].name, err));
     CUZK_FAIL_IF(!is_there, err, CUZK_E_FORMAT,
                  "no table CUPTI_ACTIVITY_KIND_KERNEL: no kernel was seen, or it is no SQLite "
                  "export of Nsight Systems");
-    return read_rows(r, "SELECT start, [end], deviceId, shortName FROM CUPTI_ACTIVITY_KIND_KERNEL",
-                     "CUPTI_ACTIVITY_KIND_KERNEL", CUZK_ACTIVITY_KERNEL, err);
+    CUZK_FAIL_IF(r->n_ids == 0, err, CUZK_E_FORMAT,
+                 "table CUPTI_ACTIVITY_KIND_KERNEL has no kernel with its times");
+    return CUZK_OK;
+}
+
+/* Keep the rows of the process with the most kernels (of several alike, of the first one). */
+static void keep_one_process(reading *r)
+{
+    size_t n_kernels[CUZK_ACTIVITY_PROCESSES + 1] = {0}, n = 0, n_ids = 0;
+    cuzk_activities *out = r->out;
+    unsigned most = 0;
+    for (size_t i = 0; i < r->n_ids; i++) { /* kernels are the first rows */
+        n_kernels[out->rows[i].process]++;
+    }
+    for (unsigned p = 1; p < out->n_processes; p++) {
+        most = n_kernels[p] > n_kernels[most] ? p : most;
+    }
+    for (size_t i = 0; i < out->n; i++) {
+        if (out->rows[i].process != most && out->rows[i].process < out->n_processes) {
+            continue;
+        }
+        if (i < r->n_ids) {
+            r->ids[n_ids++] = r->ids[i];
+        }
+        out->rows[n++] = out->rows[i];
+    }
+    out->n_of_others = out->n - n;
+    out->n = n;
+    r->n_ids = n_ids;
+    /* globalPid: machine and pid above 24 bits of a thread */
+    out->pid = out->n_processes == 0 ? -1 : r->processes[most] >> 24 & 0xffffff;
 }
 
 static cuzk_status check_length(const cuzk_activities *a, cuzk_error *err)
@@ -169,22 +295,13 @@ static cuzk_status check_length(const cuzk_activities *a, cuzk_error *err)
 
 static cuzk_status read_all(reading *r, cuzk_error *err)
 {
-    bool has_copies = false, has_fills = false;
-    CUZK_TRY(read_kernels(r, err));
-    CUZK_FAIL_IF(r->out->n == 0, err, CUZK_E_FORMAT,
-                 "table CUPTI_ACTIVITY_KIND_KERNEL has no kernel with its times");
-    CUZK_TRY(cuzk_activity_db_has(&r->file, &has_copies, "CUPTI_ACTIVITY_KIND_MEMCPY", err));
-    if (has_copies) {
-        CUZK_TRY(read_rows(
-            r, "SELECT start, [end], deviceId, bytes, copyKind FROM CUPTI_ACTIVITY_KIND_MEMCPY",
-            "CUPTI_ACTIVITY_KIND_MEMCPY", CUZK_ACTIVITY_UP, err));
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        CUZK_TRY(read_rows(r, &tables[i], err));
+        if (i == 0) {
+            CUZK_TRY(check_kernels(r, err));
+        }
     }
-    CUZK_TRY(cuzk_activity_db_has(&r->file, &has_fills, "CUPTI_ACTIVITY_KIND_MEMSET", err));
-    if (has_fills) {
-        CUZK_TRY(
-            read_rows(r, "SELECT start, [end], deviceId, bytes, 0 FROM CUPTI_ACTIVITY_KIND_MEMSET",
-                      "CUPTI_ACTIVITY_KIND_MEMSET", CUZK_ACTIVITY_FILL, err));
-    }
+    keep_one_process(r);
     CUZK_TRY(check_length(r->out, err));
     CUZK_TRY(cuzk_activity_name_kernels(r->out, &r->file, r->ids, r->n_ids, err));
     return cuzk_activity_read_session(r->out, &r->file, err);

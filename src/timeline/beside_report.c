@@ -179,6 +179,12 @@ void cuzk_beside_put_text(cuzk_text *text, const cuzk_beside *w)
     if (a->n_elsewhere > 0) {
         cuzk_text_printf(text, ", and %" PRIu64 " copies that touch no device", a->n_elsewhere);
     }
+    if (a->n_processes > 1) {
+        cuzk_text_printf(text,
+                         "; of process %" PRId64 ", which has the most kernels: %" PRIu64
+                         " of %u others are left out",
+                         a->pid, a->n_of_others, a->n_processes - 1);
+    }
     cuzk_text_put(text, "\n");
     if (w->recording != NULL) {
         put_clocks(text, w);
@@ -248,8 +254,14 @@ void cuzk_beside_put_json(cuzk_text *text, const cuzk_beside *w)
 {
     cuzk_text_printf(text,
                      "{\"ok\":true,\"activities\":%zu,\"without_times\":%" PRIu64
-                     ",\"elsewhere\":%" PRIu64,
-                     w->activities->n, w->activities->n_untimed, w->activities->n_elsewhere);
+                     ",\"elsewhere\":%" PRIu64 ",\"processes\":%u,\"of_others\":%" PRIu64,
+                     w->activities->n, w->activities->n_untimed, w->activities->n_elsewhere,
+                     w->activities->n_processes, w->activities->n_of_others);
+    if (w->activities->pid >= 0) {
+        cuzk_text_printf(text, ",\"pid\":%" PRId64, w->activities->pid);
+    } else {
+        cuzk_text_put(text, ",\"pid\":null");
+    }
     if (w->recording != NULL) {
         put_json_clocks(text, w);
     }
