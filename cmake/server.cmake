@@ -32,7 +32,7 @@ add_custom_command(OUTPUT ${PAGE_C}
 
 cuzk_layer(cuzk_daemon
   SOURCES ${S}/commands.c ${S}/cmd_config.c ${S}/config_try.c ${S}/options.c ${S}/serve.c ${S}/daemon.c ${S}/observe.c
-          ${S}/routes.c ${S}/preload.c ${S}/live.c ${PAGE_C}
+          ${S}/routes.c ${S}/http_admin.c ${S}/preload.c ${S}/live.c ${PAGE_C}
   DEPS cuzk_rpc_start cuzk_http_circom cuzk_http cuzk_metrics cuzk_log cuzk_config cuzk_work cuzk_engine cuzk_journal cuzk_api cuzk_otel cuzk_record cuzk_recent cuzk_timeline
        cuzk_restart ${CUZK_SYSTEMD})
 if(TARGET cuzk_client)

@@ -47,7 +47,8 @@
       "Empty: calls need none. Unix sockets are guarded by their permissions and need none.")        \
     X(auth, admin_token_file, TEXT, 0, 0, "\"\"", NULL, LIVE,                                      \
       "File of tokens that also allow administration: PreloadSRS, EvictSRS, CancelProof,\n"         \
-      "RegisterCircuit. Empty: whoever may submit may do these too.")                               \
+      "RegisterCircuit; and these over HTTP. Empty: whoever may submit may do them over gRPC, and\n" \
+      "nobody over HTTP.")                                                                          \
     X(auth, admin_names, LIST, 0, 64, "[]", NULL, RESTART,                                         \
       "Common names of client certificates that allow administration; needs tls.client_ca.")        \
     X(rpc, max_message, SIZE, CUZK_MIB, 2047 * CUZK_MIB, "\"256MiB\"", NULL, RESTART,             \

@@ -360,7 +360,10 @@ static void open_http(cuzk_daemon *d)
     o.routes = d->routes;
     cuzk_status status =
         cuzk_live_create(&d->looks, d->record, RECENT_LOOKS * d->recent_bytes, &err);
-    o.n_routes = cuzk_daemon_routes(d->routes, &d->server, d->looks);
+    if (status == CUZK_OK) {
+        status = cuzk_http_admin_create(&d->admin, &d->server, &err);
+    }
+    o.n_routes = cuzk_daemon_routes(d->routes, &d->server, d->looks, d->admin);
     if (status == CUZK_OK) {
         status = cuzk_address_parse(&address, c->daemon_status_listen, &err);
     }
@@ -414,6 +417,7 @@ void cuzk_daemon_close(cuzk_daemon *d)
     cuzk_preload_destroy(d->preload);
     cuzk_http_stop(d->http);
     cuzk_live_destroy(d->looks); /* whoever asked is told by now */
+    cuzk_http_admin_destroy(d->admin);
     cuzk_rpc_destroy(d->rpc);
     if (d->server.engine != NULL) {
         cuzk_engine_destroy(d->server.engine);

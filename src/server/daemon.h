@@ -4,6 +4,7 @@
 #define CUZK_SERVER_DAEMON_H
 
 #include "server/http.h"
+#include "server/http_admin.h"
 #include "server/live.h"
 #include "server/metrics.h"
 #include "server/options.h"
@@ -39,6 +40,7 @@ typedef struct {
     uint64_t recent_bytes; /* of the recording in memory; 0: none */
     cuzk_live *looks;      /* NULL: there is no HTTP port */
     cuzk_rpc *rpc;
+    cuzk_http_admin *admin; /* NULL: there is no HTTP port */
     cuzk_http *http;
     cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX];
     cuzk_preload *preload;
@@ -60,9 +62,9 @@ void cuzk_daemon_close(cuzk_daemon *daemon);
 /** What the engine tells (cuzk_engine_options.observe); user: the daemon. */
 void cuzk_daemon_observe(void *user, const cuzk_event *event);
 
-/** The HTTP routes: status, metrics, health, the last minutes, the page, and circom's where they
- * are asked for. Returns how many. */
+/** The HTTP routes: status, metrics, health, the last minutes, the page, administration, and
+ *  circom's where they are asked for. Returns how many. */
 size_t cuzk_daemon_routes(cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX], cuzk_server *server,
-                          cuzk_live *live);
+                          cuzk_live *live, cuzk_http_admin *admin);
 
 #endif

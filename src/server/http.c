@@ -145,6 +145,9 @@ void cuzk_http_answer(cuzk_http_call *call, unsigned status, const char *content
     struct MHD_Response *response =
         make_response(content_type, body, n_bytes,
                       strcmp(call->route->method, "GET") == 0 && !call->route->is_own);
+    if (status == MHD_HTTP_UNAUTHORIZED && response != NULL) {
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+    }
     pthread_mutex_lock(&http->lock);
     bool resume = false;
     if (!call->is_answered && !call->is_gone) {
@@ -169,6 +172,11 @@ void cuzk_http_answer(cuzk_http_call *call, unsigned status, const char *content
 const char *cuzk_http_query(cuzk_http_call *call, const char *name)
 {
     return MHD_lookup_connection_value(call->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+const char *cuzk_http_header(cuzk_http_call *call, const char *name)
+{
+    return MHD_lookup_connection_value(call->connection, MHD_HEADER_KIND, name);
 }
 
 static bool fits(const cuzk_http_route *route, const char *path)

@@ -47,14 +47,17 @@ cuzk_status cuzk_http_start(cuzk_http **out, const cuzk_http_options *options,
 /** The port that is bound. */
 unsigned cuzk_http_port(const cuzk_http *http);
 
-/** Answer a call. body: copied. Calls that are answered after cuzk_http_stop began go nowhere; they
- *  must be answered all the same. */
+/** Answer a call. body: copied. With 401 goes that a bearer token is asked for. Calls that are
+ * answered after cuzk_http_stop began go nowhere; they must be answered all the same. */
 void cuzk_http_answer(cuzk_http_call *call, unsigned status, const char *content_type,
                       const void *body, size_t n_bytes);
 
 /** The value of "?NAME=VALUE", or NULL. Borrowed until the call is answered; only inside the
  *  handler, on its thread. */
 const char *cuzk_http_query(cuzk_http_call *call, const char *name);
+
+/** The value of a header of the request, or NULL. Borrowed and callable as cuzk_http_query. */
+const char *cuzk_http_header(cuzk_http_call *call, const char *name);
 
 /** End it: open calls are told 503, their handlers may answer later in vain. Afterwards nothing is
  *  listened to and no handler is called. Where clients stay connected their threads and memory

@@ -74,6 +74,8 @@ cuzk_status cuzk_server_status_json(cuzk_server *server, cuzk_text *out, cuzk_er
     cuzk_engine_view view;
     CUZK_TRY(cuzk_engine_look(server->engine, &view, true, err));
     cuzk_memory_view memory;
+    /* what the pointer leads to was made before it was stored */
+    cuzk_rpc *rpc = atomic_load_explicit(&server->rpc, memory_order_acquire);
     cuzk_status_more more = {
         .memory = look_at_memory(&memory, server),
         .max_witnesses = server->max_witnesses,
@@ -81,6 +83,7 @@ cuzk_status cuzk_server_status_json(cuzk_server *server, cuzk_text *out, cuzk_er
         .is_ready = cuzk_server_is_ready(server),
         .is_draining = atomic_load_explicit(&server->is_draining, memory_order_acquire),
         .version = cuzk_version(),
+        .has_admin = rpc != NULL && cuzk_rpc_has_admin_tokens(rpc),
     };
     cuzk_status_json(out, &view, server->kinds, &more);
     cuzk_engine_view_clear(&view);
@@ -150,7 +153,7 @@ static void get_page(void *user, cuzk_http_call *call, const cuzk_http_request *
 }
 
 size_t cuzk_daemon_routes(cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX], cuzk_server *server,
-                          cuzk_live *live)
+                          cuzk_live *live, cuzk_http_admin *admin)
 {
     const cuzk_http_route own[] = {
         {"GET", "/status*", get_status, server,
@@ -161,6 +164,7 @@ size_t cuzk_daemon_routes(cuzk_http_route routes[CUZK_DAEMON_ROUTES_MAX], cuzk_s
         {"GET", "/timeline.json", cuzk_live_json, live, true},
         {"GET", "/timeline.svg", cuzk_live_picture, live, true},
         {"GET", "/recording", cuzk_live_recording, live, true},
+        cuzk_http_admin_route(admin),
     };
     size_t n = sizeof own / sizeof own[0];
     memcpy(routes, own, sizeof own);

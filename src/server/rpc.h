@@ -105,6 +105,14 @@ cuzk_status cuzk_rpc_reload(cuzk_rpc *rpc, const struct cuzk_config *config,
 cuzk_status cuzk_rpc_reload_files(cuzk_rpc *rpc, const char *token_file,
                                   const char *admin_token_file, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Whether there is a file of admin tokens. Thread-safe, as the next one. */
+bool cuzk_rpc_has_admin_tokens(cuzk_rpc *rpc);
+
+typedef enum { CUZK_TOKEN_UNKNOWN, CUZK_TOKEN_SUBMITS, CUZK_TOKEN_ADMINISTERS } cuzk_token_right;
+
+/** What a token of the configured files allows; for other ports than gRPC's. */
+cuzk_token_right cuzk_rpc_token(cuzk_rpc *rpc, const char *token);
+
 /** Copies of the listening sockets, close-on-exec, which listen on after cuzk_rpc_stop; files of
  * Unix sockets then stay. Returns how many, at most `max`; the caller closes them. */
 unsigned cuzk_rpc_keep_listening(cuzk_rpc *rpc, int *fds, unsigned max);

@@ -156,6 +156,26 @@ static bool holds(const tokens *t, const uint8_t digest[32])
     return found;
 }
 
+bool cuzk_rights_has_admin_tokens(cuzk_rights *rights)
+{
+    pthread_rwlock_rdlock(&rights->lock);
+    bool is_there = rights->admin.is_there;
+    pthread_rwlock_unlock(&rights->lock);
+    return is_there;
+}
+
+cuzk_token_right cuzk_rights_of_token(cuzk_rights *rights, const char *token)
+{
+    uint8_t digest[32];
+    cuzk_sha256_digest(digest, token, strlen(token));
+    pthread_rwlock_rdlock(&rights->lock);
+    cuzk_token_right right = holds(&rights->admin, digest)    ? CUZK_TOKEN_ADMINISTERS
+                             : holds(&rights->submit, digest) ? CUZK_TOKEN_SUBMITS
+                                                              : CUZK_TOKEN_UNKNOWN;
+    pthread_rwlock_unlock(&rights->lock);
+    return right;
+}
+
 /* The digest of the call's token. False: it has none. */
 static bool token_of(uint8_t digest[32], const grpc_metadata_array *metadata)
 {

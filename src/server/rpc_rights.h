@@ -31,6 +31,10 @@ void cuzk_rights_destroy(cuzk_rights *rights);
 cuzk_status cuzk_rights_reload(cuzk_rights *rights, const char *token_file,
                                const char *admin_token_file, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** cuzk_rpc_has_admin_tokens, cuzk_rpc_token. */
+bool cuzk_rights_has_admin_tokens(cuzk_rights *rights);
+cuzk_token_right cuzk_rights_of_token(cuzk_rights *rights, const char *token);
+
 /** Whether a call may: OK, UNAUTHENTICATED (no token, or an unknown one) or PERMISSION_DENIED. why:
  *  a constant text. Thread-safe. */
 grpc_status_code cuzk_rights_check(cuzk_rights *rights, const char **why, cuzk_right wanted,

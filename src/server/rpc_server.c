@@ -373,6 +373,16 @@ const char *cuzk_rpc_address(const cuzk_rpc *rpc, unsigned index)
     return index < rpc->n_listeners ? rpc->listeners[index].address : NULL;
 }
 
+bool cuzk_rpc_has_admin_tokens(cuzk_rpc *rpc)
+{
+    return cuzk_rights_has_admin_tokens(rpc->rights);
+}
+
+cuzk_token_right cuzk_rpc_token(cuzk_rpc *rpc, const char *token)
+{
+    return cuzk_rights_of_token(rpc->rights, token);
+}
+
 cuzk_status cuzk_rpc_reload_files(cuzk_rpc *rpc, const char *token_file,
                                   const char *admin_token_file, cuzk_error *err)
 {

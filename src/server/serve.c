@@ -257,7 +257,8 @@ static void shut_down(cuzk_daemon *d, int signal_fd, int event_fd)
     cuzk_rpc_drain(d->rpc, g.all_done ? soon : cuzk_now_ns());
     cuzk_rpc_view calls;
     cuzk_rpc_look(d->rpc, &calls);
-    if (!cuzk_preload_stop(d->preload, soon) || calls.blocking > 0) {
+    bool is_admin_idle = cuzk_http_admin_stop(d->admin);
+    if (!cuzk_preload_stop(d->preload, soon) || calls.blocking > 0 || !is_admin_idle) {
         exit_now(d, "parameters are being loaded");
     }
     pthread_t last;

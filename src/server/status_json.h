@@ -14,6 +14,7 @@ typedef struct {
     bool is_ready, is_draining;
     const char *version;
     const cuzk_memory_view *memory; /* NULL: no device has memory of its own */
+    bool has_admin;                 /* the page can administer, with a token */
 } cuzk_status_more;
 
 /** Append the object. view: with units. kinds: CUZK_KINDS_MAX. Memory that runs out is remembered

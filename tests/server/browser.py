@@ -4,7 +4,7 @@ import base64, json, re, shutil, subprocess, time, urllib.error, urllib.request
 
 from harness import SLOW, Skip
 
-KEYS = {"Tab": "\ue004", "Enter": "\ue007", "ArrowDown": "\ue015", "ArrowUp": "\ue013", "Home": "\ue011", "End": "\ue010"}
+KEYS = {"Tab": "\ue004", "Enter": "\ue007", "ArrowDown": "\ue015", "ArrowUp": "\ue013", "Home": "\ue011", "End": "\ue010", "Escape": "\ue00c", "Space": " "}
 
 
 class Browser:
@@ -53,6 +53,17 @@ class Browser:
         for k in keys:
             actions += [{"type": "keyDown", "value": KEYS.get(k, k)}, {"type": "keyUp", "value": KEYS.get(k, k)}]
         self.post("/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
+
+    def type(self, text):
+        self.press(*text)
+
+    def tab_to(self, what, script, limit=200):
+        """Press Tab until the element that has the focus fits: document.activeElement is `e` of the script."""
+        for _ in range(limit):
+            if self.js("const e = document.activeElement; return " + script):
+                return
+            self.press("Tab")
+        raise AssertionError("Tab does not lead to %s: %s" % (what, self.js("return document.body.innerText")))
 
     def wait(self, what, script, *args, limit=60):
         """Until a script returns something true."""

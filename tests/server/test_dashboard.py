@@ -4,7 +4,8 @@ import os, subprocess, time
 
 import daemon
 from browser import Browser
-from daemon import harness, Daemon, COMPLETED, FAILED, SOON
+from daemon import harness, Daemon, CANCELLED, COMPLETED, FAILED, SOON
+from test_serve_admin import administered, ADMIN
 from test_serve_dashboard import latest
 
 
@@ -77,6 +78,74 @@ def test_why_was_it_idle(cuzk):
         d.wait_end()
         d.process = None
         b.wait("the loss", "return document.getElementById('state').textContent.includes('does not answer')")
+
+
+def test_administration(cuzk):
+    """By keyboard alone: the token, a circuit that is loaded and evicted, a job that is cancelled, and what is refused."""
+    with Daemon(cuzk, test=True, name="read-only") as d, Browser() as b:
+        b.open("http://127.0.0.1:%d/" % d.http_port)
+        b.wait("a look", "return document.getElementById('state').textContent === 'ready'")
+        assert b.js("return document.getElementById('admin').hidden && !document.body.innerText.includes('token')")
+    with administered(cuzk) as d, Browser() as b:
+        b.open("http://127.0.0.1:%d/" % d.http_port)
+        held = d.c.start("Prove", submit=d.null("units=2 gate=open", "held"))
+        b.wait("the job", "return document.getElementById('jobs').innerText.includes('held') && !document.getElementById('admin').hidden")
+        assert b.js("return document.querySelector('#jobs button')") is None
+        b.press("Tab")
+        b.tab_to("the token", "e.id === 'token'")
+        b.type("wrong-token-012345678")
+        b.press("Enter")
+        b.wait("a refusal", "return document.getElementById('told').textContent.includes('not a known one')")
+        assert b.js("const t = document.getElementById('told'); return t.className === 'bad' && t.getAttribute('role') === 'status'"
+                    " && document.activeElement.id === 'token' && !document.getElementById('token').value")
+        b.type(ADMIN)
+        b.press("Enter")
+        b.wait("the token to be taken", "return document.getElementById('told').textContent === 'The token may administer.'")
+        assert b.js("return document.activeElement.id === 'circuit' && document.getElementById('token').value === ''"
+                    " && localStorage.length + sessionStorage.length === 0 && document.cookie === ''")
+        b.type("null-x")
+        b.press("Enter")
+        b.wait("a refusal", "return document.getElementById('told').textContent.includes('no circuit \"null-x\"')")
+        b.js("document.getElementById('circuit').select()")
+        b.type("null-b")
+        b.press("Enter")
+        b.wait("the circuit", "return document.getElementById('told').textContent.includes('null-b is loaded')"
+               " && document.getElementById('residents').innerText.includes('null-b')")
+        # No has the focus, and Escape says no, too
+        for keys, is_asked_again in ((["Enter"], True), (["Escape"], True), (["Tab", "Enter"], False)):
+            b.js("document.querySelector('#pause').focus()")
+            b.tab_to("the job's button", "e.getAttribute('aria-label') === 'Cancel job held'")
+            b.press("Space")
+            b.wait("the question", "return document.getElementById('sure').open && document.activeElement.id === 'no'"
+                   " && document.getElementById('question').textContent.startsWith('Cancel job held?')")
+            b.press(*keys)
+            b.wait("the dialog to close", "return !document.getElementById('sure').open")
+            assert not is_asked_again or not held.done()
+        assert held.result().result.status == CANCELLED
+        b.wait("it to be told", "return document.getElementById('told').textContent === 'Job held is cancelled.'"
+               " && document.activeElement.id === 'told' && !document.querySelector('#jobs button')")
+        b.js("document.querySelector('#pause').focus()")
+        b.tab_to("the circuit's button", "e.getAttribute('aria-label') === 'Evict null-b'")
+        b.screenshot(os.path.join(cuzk.build, "dashboard-admin.png"))
+        b.press("Enter")
+        b.wait("the question", "return document.getElementById('sure').open")
+        b.press("Tab", "Enter")
+        b.wait("it to go", "return document.getElementById('told').textContent.includes('null-b is evicted')"
+               " && !document.getElementById('residents').innerText.includes('null-b')")
+        b.js("document.querySelector('#pause').focus()")
+        b.tab_to("the end of it", "e.id === 'logout'")
+        b.press("Enter")
+        assert b.js("return document.getElementById('actions').hidden && !document.body.classList.contains('admin')")
+        # a page that is loaded again knows nothing
+        b.type(ADMIN)
+        b.press("Enter")
+        b.wait("the token to be taken", "return document.body.classList.contains('admin')")
+        b.open("http://127.0.0.1:%d/" % d.http_port)
+        b.wait("a look", "return !document.getElementById('admin').hidden")
+        assert b.js("return !document.body.classList.contains('admin') && document.getElementById('actions').hidden")
+        # what was refused is in the console as the failed requests that they were, and nothing else is
+        bad = [e["message"] for e in b.console() if e["level"] in ("SEVERE", "WARNING")]
+        assert all("/admin/" in m for m in bad), bad
 
 
 MEASURE = """

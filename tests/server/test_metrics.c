@@ -363,7 +363,7 @@ static void test_device_memory(void **state)
     cuzk_metrics_text(&without, m, &v, &more);
     assert_null(strstr(without.data, "cuzk_device_arena_bytes"));
     assert_null(strstr(without.data, "cuzk_pinned_bytes"));
-    cuzk_status_more told = {18, 1, true, false, "1", &memory};
+    cuzk_status_more told = {18, 1, true, false, "1", &memory, true};
     cuzk_status_json(&status, &v, kinds, &told);
     assert_non_null(strstr(status.data, "\"memory\":{\"key\":10,\"circuit\":20,\"tables\":30,"
                                         "\"staging\":40,\"witness\":50,\"workspace\":60}}"));
@@ -379,13 +379,14 @@ static void test_status(void **state)
 {
     (void)state;
     cuzk_engine_view v = make_view();
-    cuzk_status_more more = {18, 1, true, false, "1.2.3", NULL};
+    cuzk_status_more more = {18, 1, true, false, "1.2.3", NULL, false};
     cuzk_text text = {0};
     cuzk_status_json(&text, &v, kinds, &more);
     assert_false(text.failed);
     assert_string_equal(
         text.data,
         "{\"version\":\"1.2.3\",\"uptime_secs\":12.345,\"ready\":true,\"draining\":false,"
+        "\"admin\":false,"
         "\"memory\":{\"total_bytes\":1000,\"used_bytes\":400,\"available_bytes\":600,"
         "\"peak_bytes\":500,\"intake_bytes\":100,\"intake_used_bytes\":10},"
         "\"synthesis\":{\"max_concurrent\":18,\"active\":1},"
@@ -487,7 +488,7 @@ static void test_status_of_many(void **state)
         v.jobs[i] = jobs[i % 2 == 0 ? 1 : 2];
         v.jobs[i].kind = i == 0 ? 3 : i == 2 ? CUZK_KINDS_MAX : v.jobs[i].kind;
     }
-    cuzk_status_more more = {18, 1, true, false, "1.2.3", NULL};
+    cuzk_status_more more = {18, 1, true, false, "1.2.3", NULL, false};
     cuzk_text text = {0};
     cuzk_status_json(&text, &v, kinds, &more);
     assert_true(text.size < 200000);

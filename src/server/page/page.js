@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The daemon's page: asks /status and /timeline.json twice a second and shows what they say. It changes nothing at the daemon.
+// The daemon's page: asks /status and /timeline.json twice a second and shows what they say. With an admin token, which is nowhere
+// but in a variable, it also loads and gives up parameters and cancels jobs.
 'use strict';
 const PERIOD_MS = 500;
 const $ = id => document.getElementById(id);
 const PRIORITIES = {4: 'critical', 3: 'high', 2: 'normal', 1: 'low'};
-let seconds = 60, isPaused = false, last = null, chosen = null;
+let seconds = 60, isPaused = false, last = null, chosen = null, token = null;
 
 // ---- small things
 
@@ -63,6 +64,18 @@ function bar(kind, value, max, text) {
   };
 }
 
+// A button in a cell; no text: none.
+function act(text, label, ask) {
+  return cell => {
+    let b = cell.querySelector('button');
+    if (!text || !token) { if (b) b.remove(); return; }
+    if (!b) { b = make('button', {type: 'button'}); cell.append(b); }
+    setText(b, text);
+    setAttr(b, 'aria-label', label);
+    b.onclick = ask;
+  };
+}
+
 // ---- /status
 
 function showState(s) {
@@ -72,6 +85,8 @@ function showState(s) {
   setText($('state'), states.join('; '));
   $('state').className = states.length > 1 ? 'bad' : '';
   setText($('version'), s.version);
+  $('admin').hidden = !s.admin;
+  if (!s.admin && token) forget();
   const c = s.counters;
   setText($('summary'), `up ${time(s.uptime_secs)}; ${c.queue_depth} queued, ${c.total_completed} completed, ${c.total_failed} failed, ${c.retries} retries`);
 }
@@ -101,7 +116,8 @@ function showStages(s) {
 
 function showResidents(s) {
   setRows($('residents'), s.allocations.srs, r => r.circuit_id,
-    r => [r.circuit_id, r.state, bytes(r.bytes), String(r.users), r.users ? 'in use' : time(r.last_used_secs_ago)], [2, 3, 4]);
+    r => [r.circuit_id, r.state, bytes(r.bytes), String(r.users), r.users ? 'in use' : time(r.last_used_secs_ago),
+      act(r.state === 'ready' && 'Evict', 'Evict ' + r.circuit_id, () => evict(r.circuit_id))], [2, 3, 4]);
 }
 
 const LETTERS = {pending: '·', synthesizing: 'w', synth_done: 'r', gpu: 'd', done: '#', failed: '!'};
@@ -118,7 +134,8 @@ function showJobs(s) {
   const jobs = [...s.pipelines.filter(j => !done[j.state]), ...s.queued, ...s.pipelines.filter(j => done[j.state]).reverse()].slice(0, 100);
   setRows($('jobs'), jobs, j => j.job_id, j => [
     j.job_id, j.proof_kind, PRIORITIES[j.priority] || String(j.priority), j.state || 'queued', showPartitions(j), time(j.age_secs),
-    cell => { setText(cell, j.error || (j.waits_for ? j.waits_for.text : '')); cell.className = j.error ? 'bad' : ''; }], [5]);
+    cell => { setText(cell, j.error || (j.waits_for ? j.waits_for.text : '')); cell.className = j.error ? 'bad' : ''; },
+    act(!done[j.state] && 'Cancel', 'Cancel job ' + j.job_id, () => cancel(j.job_id))], [5]);
   const more = s.pipelines_left_out + s.queued_left_out + s.pipelines.length + s.queued.length - jobs.length;
   setText($('morejobs'), jobs.length === 0 ? 'There are no jobs.' : more > 0 ? `and ${more} more` : '');
 }
@@ -283,6 +300,88 @@ function showTimeline(t) {
   showGaps(t);
 }
 
+// ---- administration
+
+function tell(text, isBad) {
+  $('told').className = isBad ? 'bad' : '';
+  setText($('told'), text);
+}
+
+// What the daemon answers; null: it refused, which is told.
+async function administer(action, fields) {
+  let r, answer;
+  try {
+    r = await fetch(`/admin/${action}?${new URLSearchParams(fields)}`, {method: 'POST', cache: 'no-store', credentials: 'omit',
+      headers: {Authorization: 'Bearer ' + token}});
+    answer = await r.json();
+  } catch (e) {
+    tell(`${action}: the daemon does not answer: ${e.message}`, true);
+    return null;
+  }
+  if (r.status === 401) forget();
+  if (r.ok) return answer;
+  tell(`${action}: ${answer.error}`, true);
+  return null;
+}
+
+// Whether somebody says yes; by keyboard: No has the focus.
+function isSure(question) {
+  setText($('question'), question);
+  $('sure').returnValue = 'no';
+  $('sure').showModal();
+  $('no').focus();
+  return new Promise(r => $('sure').addEventListener('close', () => r($('sure').returnValue === 'yes'), {once: true}));
+}
+
+async function cancel(job) {
+  if (!await isSure(`Cancel job ${job}? What was proved of it is lost.`)) return;
+  if (await administer('cancel', {job})) tell(`Job ${job} is cancelled.`);
+  $('told').focus(); // its button goes
+}
+
+async function evict(circuit) {
+  if (!await isSure(`Evict ${circuit}? The next proof that needs it loads it again.`)) return;
+  const a = await administer('evict', {circuit});
+  if (a) tell(a.was_loaded ? `${circuit} is evicted (${bytes(a.freed_bytes)}), at the latest when its last proof has ended.` : `${circuit} was not loaded.`);
+  $('told').focus();
+}
+
+async function preload(circuit) {
+  tell(`Loading ${circuit} …`);
+  const a = await administer('preload', {circuit});
+  if (a) tell(a.already_loaded ? `${circuit} was loaded already.` : `${circuit} is loaded, after ${time(a.load_time_ms / 1000)}.`);
+}
+
+async function register(name, zkey) {
+  if (!await isSure(`Register ${zkey} as circuit ${name}?`)) return;
+  tell(`Reading ${zkey} …`);
+  const a = await administer('register', {name, zkey});
+  if (a) tell(`Circuit ${name} ${a.already_registered ? 'was registered already' : 'is registered'}: ${a.constraints} constraints.`);
+}
+
+function forget() {
+  token = null;
+  $('login').hidden = false;
+  $('actions').hidden = true;
+  document.body.classList.remove('admin');
+}
+
+async function login() {
+  token = $('token').value.trim();
+  $('token').value = '';
+  if (/[^\x21-\x7e]/.test(token)) { token = null; tell('A token has visible characters of ASCII only.', true); return; }
+  const a = await administer('check', {});
+  if (!a) { forget(); $('token').focus(); return; }
+  tell('The token may administer.');
+  $('login').hidden = true;
+  $('actions').hidden = false;
+  $('register').hidden = !a.circom;
+  document.body.classList.add('admin');
+  $('circuit').focus();
+}
+
+function onSubmit(id, action) { $(id).addEventListener('submit', e => { e.preventDefault(); action(); }); }
+
 // ---- again and again
 
 async function get(path) {
@@ -343,5 +442,9 @@ $('seconds').addEventListener('change', e => {
   $('picture').href = '/timeline.svg?seconds=' + seconds;
   $('recording').href = '/recording?seconds=' + seconds;
 });
+onSubmit('login', login);
+onSubmit('preload', () => preload($('circuit').value.trim()));
+onSubmit('register', () => register($('name').value.trim(), $('zkey').value.trim()));
+$('logout').addEventListener('click', () => { forget(); tell('The token is forgotten.'); $('token').focus(); });
 run(lookStatus);
 run(lookTimeline);
