@@ -93,19 +93,24 @@ typedef struct {
     bool is_backlog;   /* all jobs are there at the beginning */
     bool as_json;
     uint64_t memory_bytes; /* of host memory, for partitions: the circuits' not in it */
+    /* "witness=2s,lane=900ms": every partition's, in place of the recorded ones; NULL: none.
+     * Stages: witness, host-before, copy, lane, host-after, finish, verify; times in s, ms or us.
+     */
+    const char *durations;
 } cuzk_timeline_machine;
 
 #define CUZK_TIMELINE_MACHINE_INIT                                                                 \
     {                                                                                              \
-        sizeof(cuzk_timeline_machine), 0, 0, 0, 0, 0, 0, 0, false, false, 0                        \
+        sizeof(cuzk_timeline_machine), 0, 0, 0, 0, 0, 0, 0, false, false, 0, 0                     \
     }
 
 /** Read a recording and run its jobs through a model of the pipeline: on the machine as given, and
- *  with each of its stages in no time, other workers, another lane, twice the devices.
+ *  with each of its stages in no time, other workers, another lane, twice the devices; beside it
+ * what gaps of the devices these would take away, as recorded, by cause.
  *
  *  text: returned, n_bytes and a NUL; free with cuzk_free. machine: NULL for the recorded one.
  * Errors: as cuzk_timeline_report; E_FORMAT (no job of it is whole); E_ARGUMENT (more than 64
- * devices). Thread-safe. */
+ * devices, no memory for a partition, durations). Thread-safe. */
 CUZK_API cuzk_status cuzk_timeline_simulate(char **text, size_t *n_bytes, const char *path,
                                             const cuzk_timeline_machine *machine,
                                             cuzk_error *err) CUZK_WARN_UNUSED;

@@ -164,6 +164,9 @@ static cuzk_status simulate(cuzk_text *out, const char *path, const cuzk_timelin
         what.machine.is_backlog = m->is_backlog;
         what.is_changed = what.is_changed || m->memory_bytes != 0 || m->n_cores != 0 ||
                           m->n_copies != 0 || m->is_backlog;
+        status = m->durations != NULL ? cuzk_what_if_durations(&what, m->durations, err) : CUZK_OK;
+    }
+    if (status == CUZK_OK) {
         status = cuzk_what_if_put(out, &what, err);
     }
     cuzk_recording_clear(&recording);

@@ -198,6 +198,7 @@ int cuzk_cli_simulate(cuzk_cli_args *args)
     if (!cuzk_cli_memory_size(args, &machine.memory_bytes, "--memory")) {
         return CUZK_EXIT_USAGE;
     }
+    machine.durations = cuzk_cli_value(args, "--durations");
     machine.is_backlog = cuzk_cli_value(args, "--backlog") != NULL;
     machine.as_json = args->json;
     char *text;

@@ -113,6 +113,7 @@ static const cuzk_cli_option simulate_options[] = {
     {"--copies", NULL, "N", "copies at full speed at once, over all devices (default: no limit)"},
     {"--memory", NULL, "SIZE", "of the host, for partitions, such as 64GiB (default: as recorded)"},
     {"--backlog", NULL, NULL, "all jobs are there at the beginning"},
+    {"--durations", NULL, "LIST", "STAGE=TIME,... of every partition: witness=2s,lane=900ms"},
     OPTION_END,
 };
 

@@ -2,122 +2,26 @@
 #include "timeline/what_if.h"
 
 #include "base/size_text.h"
-#include "timeline/sort.h"
+#include "timeline/analysis.h"
+#include "timeline/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the recorded machine -------------------------------------------------------------------- */
-
-/* The most spans of a name that are open at one moment; at least 1. */
-static cuzk_status most_at_once(unsigned *out, const cuzk_recording *r, cuzk_span_name name,
-                                cuzk_error *err)
-{
-    cuzk_place *ends = malloc((r->n_spans + 1) * sizeof *ends);
-    cuzk_place *other = malloc((r->n_spans + 1) * sizeof *other);
-    if (ends == NULL || other == NULL) {
-        free(ends);
-        free(other);
-        return CUZK_FAIL(err, CUZK_E_MEMORY, "looking at %zu spans: out of memory", r->n_spans);
-    }
-    size_t n = 0;
-    for (size_t i = 0; i < r->n_spans; i++) {
-        if (r->spans[i].name == name) {
-            ends[n++] = (cuzk_place){r->spans[i].end_ns, i};
-        }
-    }
-    const cuzk_place *sorted = cuzk_places_sort(ends, other, n);
-    size_t open = 0;
-    size_t most = 1;
-    size_t ended = 0;
-    for (size_t i = 0; i < r->n_spans; i++) {
-        if (r->spans[i].name != name) {
-            continue;
-        }
-        while (ended < n && sorted[ended].ns <= r->spans[i].begin_ns) {
-            ended++;
-        }
-        open++;
-        /* spans of no length end before they begin here */
-        most = open > ended && open - ended > most ? open - ended : most;
-    }
-    free(ends);
-    free(other);
-    *out = (unsigned)most;
-    return CUZK_OK;
-}
-
-/* The most that circuits with their keys took at a time. */
-static uint64_t resident_bytes(const cuzk_recording *r)
-{
-    uint64_t bytes = 0, most = 0;
-    for (size_t i = 0; i < r->n_spans; i++) {
-        const cuzk_timespan *s = &r->spans[i];
-        if (s->name == CUZK_SPAN_RESIDENT_LOAD && s->status == 0) {
-            bytes += s->value;
-        } else if (s->name == CUZK_SPAN_EVICTED) {
-            bytes -= s->value < bytes ? s->value : bytes;
-        }
-        most = bytes > most ? bytes : most;
-    }
-    return most;
-}
-
-/* Host memory for partitions: what is given, or is left beside circuits with their keys. */
-static cuzk_status set_memory(cuzk_sim_machine *out, const cuzk_recording *recording,
-                              uint64_t memory_bytes, cuzk_error *err)
-{
-    const cuzk_recording_machine *m = &recording->machine;
-    if (memory_bytes != 0) {
-        out->budget_bytes = memory_bytes;
-        out->critical_bytes = memory_bytes / 16; /* the part that the engine keeps */
-        return CUZK_OK;
-    }
-    uint64_t resident = resident_bytes(recording);
-    CUZK_FAIL_IF(m->work_bytes > 0 && resident >= m->work_bytes, err, CUZK_E_ARGUMENT,
-                 "simulating: circuits with their keys took %" PRIu64 " bytes of the %" PRIu64
-                 " that they and partitions share: none are left for a partition; give the memory "
-                 "for partitions (--memory)",
-                 resident, m->work_bytes);
-    out->budget_bytes = m->work_bytes > 0 ? m->work_bytes - resident : 0;
-    out->critical_bytes = m->critical_bytes;
-    return CUZK_OK;
-}
-
-cuzk_status cuzk_what_if_machine(cuzk_sim_machine *out, const cuzk_recording *recording,
-                                 uint64_t memory_bytes, cuzk_error *err)
-{
-    *out = (cuzk_sim_machine){
-        .n_devices = recording->n_devices > 0 ? (unsigned)recording->n_devices : 1, .n_workers = 1};
-    for (size_t i = 0; i < recording->n_devices; i++) {
-        unsigned n = recording->devices[i].n_workers;
-        out->n_workers = n > out->n_workers ? n : out->n_workers;
-    }
-    CUZK_TRY(set_memory(out, recording, memory_bytes, err));
-    const cuzk_recording_machine *m = &recording->machine;
-    if (m->n_witness > 0 && m->n_finishers > 0 && m->n_verifiers > 0) {
-        out->n_witness = m->n_witness;
-        out->n_finishers = m->n_finishers;
-        out->n_verifiers = m->n_verifiers;
-        out->witness_ahead = m->witness_ahead;
-        return CUZK_OK;
-    }
-    out->witness_ahead = out->n_workers;
-    CUZK_TRY(most_at_once(&out->n_witness, recording, CUZK_SPAN_WITNESS, err));
-    CUZK_TRY(most_at_once(&out->n_finishers, recording, CUZK_SPAN_PROVE_FINISH, err));
-    return most_at_once(&out->n_verifiers, recording, CUZK_SPAN_VERIFY, err);
-}
 
 /* ---- variants -------------------------------------------------------------------------------- */
 
 typedef enum {
     AS_IT_IS,
     NO_WITNESS,
+    ALL_THREADS,
+    ALL_MEMORY,
     NO_BEFORE,
     NO_COPY,
+    NO_IDLE_LANE,
     NO_AFTER,
     NO_FINISH,
+    ALL_JOBS,
     ONE_WORKER,
     MORE_WORKERS,
     COARSE_LANE,
@@ -125,18 +29,31 @@ typedef enum {
     VARIANTS
 } variant;
 
-static const char *const names[VARIANTS] = {
-    "as it is",
-    "witnesses in no time",
-    "no host work before the lane",
-    "copies in no time",
-    "no host work after the lane",
-    "finishing and verifying in no time",
-    "one worker a device",
-    "one worker a device more",
-    "the lane held all through prove.start",
-    "twice the devices, with twice the threads",
+#define OF(cause) (1u << CUZK_CAUSE_##cause)
+
+/* What is changed, and the causes of gaps that have nothing left to be of. */
+static const struct {
+    const char *name;
+    unsigned causes;
+} variants[VARIANTS] = {
+    [AS_IT_IS] = {"as it is", 0},
+    [NO_WITNESS] = {"witnesses in no time", OF(WITNESS)},
+    [ALL_THREADS] = {"a witness thread for each partition", OF(QUEUE)},
+    [ALL_MEMORY] = {"no limit of memory", OF(MEMORY)},
+    [NO_BEFORE] = {"no host work before the lane", OF(BEFORE)},
+    [NO_COPY] = {"copies in no time", OF(COPY)},
+    [NO_IDLE_LANE] = {"the lane held while kernels run only", OF(BETWEEN) | OF(SYNC)},
+    [NO_AFTER] = {"no host work after the lane", OF(AFTER)},
+    [NO_FINISH] = {"finishing and verifying in no time", OF(TAIL)},
+    [ALL_JOBS] = {"all jobs at the beginning", OF(NO_JOB)},
+    [ONE_WORKER] = {"one worker a device", 0},
+    [MORE_WORKERS] = {"one worker a device more", 0},
+    [COARSE_LANE] = {"the lane held all through prove.start", 0},
+    [MORE_DEVICES] = {"twice the devices, with twice the threads", 0},
 };
+
+/* The causes that the model knows nothing of. */
+static const unsigned left_out = OF(LANE) | OF(HANDOVER) | OF(RESIDENT) | OF(DECODE) | OF(UNKNOWN);
 
 static void change_units(cuzk_sim_unit *units, size_t n, variant v)
 {
@@ -144,17 +61,23 @@ static void change_units(cuzk_sim_unit *units, size_t n, variant v)
         units[u].witness = v == NO_WITNESS ? 0 : units[u].witness;
         units[u].before = v == NO_BEFORE ? 0 : units[u].before;
         units[u].copy = v == NO_COPY ? 0 : units[u].copy;
+        units[u].lane =
+            v == NO_IDLE_LANE && units[u].kernel < units[u].lane ? units[u].kernel : units[u].lane;
         units[u].after = v == NO_AFTER ? 0 : units[u].after;
         units[u].finish = v == NO_FINISH ? 0 : units[u].finish;
         units[u].verify = v == NO_FINISH ? 0 : units[u].verify;
     }
 }
 
-static void change_machine(cuzk_sim_machine *m, variant v)
+static void change_machine(cuzk_sim_machine *m, variant v, size_t n_units)
 {
+    bool has_more = v == MORE_DEVICES && m->n_devices <= CUZK_SIM_DEVICES / 2;
     m->n_workers = v == ONE_WORKER ? 1 : v == MORE_WORKERS ? m->n_workers + 1 : m->n_workers;
     m->coarse_lane = m->coarse_lane || v == COARSE_LANE;
-    if (v == MORE_DEVICES && m->n_devices <= CUZK_SIM_DEVICES / 2) {
+    m->is_backlog = m->is_backlog || v == ALL_JOBS;
+    m->n_witness = v == ALL_THREADS && n_units > m->n_witness ? (unsigned)n_units : m->n_witness;
+    m->budget_bytes = v == ALL_MEMORY ? 0 : m->budget_bytes;
+    if (has_more) {
         m->n_devices *= 2;
         m->n_witness *= 2;
         m->n_finishers *= 2;
@@ -175,7 +98,7 @@ static cuzk_status simulate(cuzk_sim_result *result, const cuzk_sim_load *load,
     CUZK_FAIL_IF(changed.units == NULL, err, CUZK_E_MEMORY, "simulating: out of memory");
     memcpy(changed.units, load->units, load->n_units * sizeof *changed.units);
     change_units(changed.units, changed.n_units, v);
-    change_machine(&m, v);
+    change_machine(&m, v, load->n_units);
     cuzk_status status = cuzk_simulate(result, &changed, &m, err);
     free(changed.units);
     return status;
@@ -203,8 +126,50 @@ static uint64_t recorded_ns(const cuzk_recording *r)
     return last > first ? last - first : 0;
 }
 
+/* Time of gaps of all devices by cause. */
+typedef struct {
+    uint64_t ns[CUZK_CAUSES_COUNT];
+    uint64_t n_units; /* that they are told of each of */
+} gaps;
+
+static cuzk_status take_gaps(gaps *out, const cuzk_recording *r, const cuzk_sim_load *load,
+                             cuzk_error *err)
+{
+    cuzk_analysis a;
+    *out = (gaps){0};
+    CUZK_TRY(cuzk_analyse(
+        &a, r, &(cuzk_analysis_options){.gap_ns = UINT64_MAX, .slice_ns = UINT64_MAX}, err));
+    for (size_t d = 0; d < a.n_devices; d++) {
+        for (size_t c = 0; c < CUZK_CAUSES_COUNT; c++) {
+            out->ns[c] += a.devices[d].cause_ns[c];
+        }
+    }
+    out->n_units = a.n_units_done > 0 ? a.n_units_done : load->n_units;
+    cuzk_analysis_clear(&a);
+    return CUZK_OK;
+}
+
+/* "between 110.2 us, sync 47.8 us": of each partition; in JSON all of it. */
+static void put_gaps(cuzk_text *text, const gaps *g, unsigned causes, bool as_json)
+{
+    const char *comma = "";
+    for (unsigned c = 0; c < CUZK_CAUSES_COUNT; c++) {
+        if ((causes & 1u << c) == 0 || (!as_json && g->ns[c] == 0)) {
+            continue;
+        }
+        const char *name = cuzk_cause_name((cuzk_cause)c);
+        if (as_json) {
+            cuzk_text_printf(text, "%s\"%s\":%" PRIu64, comma, name, g->ns[c]);
+        } else {
+            cuzk_text_printf(text, "%s%s ", comma, name);
+            cuzk_report_put_ns(text, g->ns[c] / g->n_units);
+        }
+        comma = as_json ? "," : ", ";
+    }
+}
+
 static void put_line(cuzk_text *text, const cuzk_what_if *w, variant v, const cuzk_sim_load *load,
-                     const cuzk_sim_result *result, double base)
+                     const cuzk_sim_result *result, double base, const gaps *g)
 {
     uint64_t kernels = 0;
     unsigned n_devices = w->machine.n_devices * (v == MORE_DEVICES ? 2 : 1);
@@ -216,13 +181,21 @@ static void put_line(cuzk_text *text, const cuzk_what_if *w, variant v, const cu
     if (w->as_json) {
         cuzk_text_printf(text,
                          "%s{\"variant\":\"%s\",\"end_ns\":%" PRIu64
-                         ",\"units_per_s\":%.6f,\"kernel_active\":%.6f,\"peak_bytes\":%" PRIu64 "}",
-                         v == AS_IT_IS ? "" : ",", names[v], result->end_ns, per_s, active,
+                         ",\"units_per_s\":%.6f,\"kernel_active\":%.6f,\"peak_bytes\":%" PRIu64
+                         ",\"gap_ns\":{",
+                         v == AS_IT_IS ? "" : ",", variants[v].name, result->end_ns, per_s, active,
                          result->peak_bytes);
+        put_gaps(text, g, variants[v].causes, true);
+        cuzk_text_put(text, "}}");
     } else {
-        cuzk_text_printf(text, "%-44s %10.3f s %12.3f %7.1f%% %6.2fx\n", names[v],
+        cuzk_text_printf(text, "%-44s %10.3f s %12.3f %7.1f%% %6.2fx  ", variants[v].name,
                          (double)result->end_ns / 1e9, per_s, 100 * active,
                          base > 0 ? per_s / base : 1);
+        put_gaps(text, g, variants[v].causes, false);
+        while (text->size > 0 && text->data[text->size - 1] == ' ') {
+            text->data[--text->size] = '\0';
+        }
+        cuzk_text_put(text, "\n");
     }
 }
 
@@ -250,23 +223,25 @@ static void put_head(cuzk_text *text, const cuzk_what_if *w, const cuzk_sim_load
     }
     cuzk_text_printf(text, "recorded: %.3f s, %.3f partitions a second\n\n", (double)ns / 1e9,
                      rate(load->n_units, ns));
-    cuzk_text_printf(text, "%-44s %12s %12s %8s %7s\n", "simulated", "until", "partitions/s",
-                     "kernels", "");
+    cuzk_text_printf(text, "%-44s %12s %12s %8s %7s  %s\n", "simulated", "until", "partitions/s",
+                     "kernels", "", "without gaps, recorded of each partition");
 }
 
 cuzk_status cuzk_what_if_put(cuzk_text *text, const cuzk_what_if *what, cuzk_error *err)
 {
     cuzk_sim_load load;
+    gaps g;
     CUZK_TRY(cuzk_sim_load_of(&load, what->recording, err));
+    cuzk_what_if_give_durations(what, load.units, load.n_units);
     put_head(text, what, &load);
     double base = 0;
-    cuzk_status status = CUZK_OK;
+    cuzk_status status = take_gaps(&g, what->recording, &load, err);
     for (int v = AS_IT_IS; v < VARIANTS && status == CUZK_OK; v++) {
         cuzk_sim_result result;
         status = simulate(&result, &load, &what->machine, (variant)v, err);
         if (status == CUZK_OK) {
             base = v == AS_IT_IS ? rate(load.n_units, result.end_ns) : base;
-            put_line(text, what, (variant)v, &load, &result, base);
+            put_line(text, what, (variant)v, &load, &result, base, &g);
             if (v == AS_IT_IS && !what->is_changed && !what->as_json) {
                 uint64_t ns = recorded_ns(what->recording);
                 cuzk_text_printf(text, "%-44s %+11.1f %%\n", "  against the recording",
@@ -275,7 +250,12 @@ cuzk_status cuzk_what_if_put(cuzk_text *text, const cuzk_what_if *what, cuzk_err
             cuzk_sim_result_clear(&result);
         }
     }
-    cuzk_text_put(text, what->as_json ? "]}\n" : "");
+    if (status == CUZK_OK) {
+        cuzk_text_put(text,
+                      what->as_json ? "],\"gap_ns_not_in_the_model\":{" : "not in the model: ");
+        put_gaps(text, &g, left_out, what->as_json);
+        cuzk_text_put(text, what->as_json ? "}}\n" : "\n");
+    }
     cuzk_sim_load_clear(&load);
     return status;
 }

@@ -156,7 +156,25 @@ def test_simulated(cuzk):
     two = cuzk.ok("simulate", path, "--json", "--devices", "2", "--backlog").json()["variants"][0]["end_ns"]
     one = cuzk.ok("simulate", path, "--json", "--backlog").json()["variants"][0]["end_ns"]
     assert 0.45 * one < two < 0.6 * one, (one, two)
+    # each cause of gaps stands beside the one thing that takes it away, or is none of the model's
+    j = cuzk.ok("simulate", path, "--json").json()
+    causes = report(cuzk, path)["devices"][0]["cause_ns"]
+    told = dict(j["gap_ns_not_in_the_model"])
+    for variant in j["variants"]:
+        assert not set(told) & set(variant["gap_ns"]), variant
+        told.update(variant["gap_ns"])
+    assert told == causes, (told, causes)
+    v = {x["variant"]: x for x in j["variants"]}
+    assert v["no host work before the lane"]["gap_ns"]["host-before"] > 20e6
+    assert v["no host work before the lane"]["units_per_s"] > 5 * v["as it is"]["units_per_s"], j
+    # given durations: one lane of 5 ms after the other
+    given = cuzk.ok("simulate", path, "--json", "--backlog", "--durations", "host-before=0s,lane=5ms,host-after=0us").json()
+    assert abs(given["variants"][0]["end_ns"] - 32 * 5e6) < 0.2 * 32 * 5e6, given
+    for wrong, words in (("lane", "STAGE=TIME"), ("x=1s", "STAGE=TIME"), ("lane=", "no time"), ("lane=1", "no time"), ("lane=-1s", "no time"),
+                         ("lane=1sx", "no time"), ("lane=2000000s", "no time"), ("lane=1s,", "STAGE=TIME"), ("", "STAGE=TIME")):
+        cuzk.fails(2, words, "simulate", path, "--durations", wrong)
     text = cuzk.ok("simulate", path).out
+    assert "not in the model: " in text and max(map(len, text.splitlines())) <= 132, text
     assert "against the recording" in text and "as it is" in text, text
     cuzk.fails(2, "64", "simulate", path, "--devices", "65")
     cuzk.fails(2, "--cores", "simulate", path, "--cores", "0")
