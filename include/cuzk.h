@@ -113,6 +113,8 @@ typedef struct {
     unsigned driver;     /* version of the driver's interface: 13000 for 13.0 */
     bool is_usable;      /* its kernels load and its self-test gives the CPU's results */
     char reason[CUZK_ERROR_TEXT_MAX]; /* why it is not usable; empty if it is */
+    char pci[16];                     /* its address on the bus: "0000:41:00.0" */
+    int numa_node; /* that it is closest to, as the system numbers it; -1: unknown */
 } cuzk_device_info;
 
 /** Look for devices and test each: takes a second or so, and some megabytes on the device.

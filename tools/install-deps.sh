@@ -30,6 +30,7 @@ for set in "$@"; do
         need "/usr/lib/$(uname -m)-linux-gnu/libyajl_s.a" libyajl-dev
         need "/usr/include/$(uname -m)-linux-gnu/curl/curl.h" libcurl4-openssl-dev
         need /usr/include/sqlite3.h libsqlite3-dev
+        need /usr/include/hwloc.h libhwloc-dev
         need /usr/include/zlib.h zlib1g-dev
         need gzip gzip
         # the proving server

@@ -2,6 +2,8 @@
 /* The list of devices, and the one that a key is on. */
 #include "api/api.h"
 
+#include "base/placement.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,11 +37,12 @@ cuzk_status cuzk_api_device_check(const char *name, cuzk_error *err)
 #include "backend/cuda/device_prover.h"
 #include "backend/cuda/self_test.h"
 
-static void describe(cuzk_device_info *info, int index)
+static void describe(cuzk_device_info *info, const cuzk_placement *placement, int index)
 {
     cuzk_cuda_device d;
     cuzk_error err = {0};
     memset(info, 0, sizeof *info);
+    info->numa_node = CUZK_PLACEMENT_ANYWHERE;
     snprintf(info->id, sizeof info->id, "cuda:%d", index);
     if (cuzk_cuda_device_open(&d, index, &err) != CUZK_OK) {
         snprintf(info->reason, sizeof info->reason, "%s", err.text);
@@ -47,6 +50,8 @@ static void describe(cuzk_device_info *info, int index)
     }
     size_t free_bytes = 0, all_bytes = 0;
     snprintf(info->name, sizeof info->name, "%s", d.name);
+    snprintf(info->pci, sizeof info->pci, "%s", d.pci);
+    info->numa_node = cuzk_placement_of_pci(placement, d.pci);
     info->memory_bytes = d.memory_bytes;
     info->capability = (unsigned)d.capability;
     info->driver = (unsigned)d.driver_version;
@@ -70,9 +75,12 @@ cuzk_status cuzk_devices(cuzk_device_info *devices, size_t capacity, size_t *n, 
     CUZK_TRY(cuzk_cuda_driver(&api, err));
     CUZK_CUDA_TRY(api, err, cuDeviceGetCount, (&count));
     size_t found = (size_t)count < capacity ? (size_t)count : capacity;
+    cuzk_placement *placement;
+    CUZK_TRY(cuzk_placement_create(&placement, err));
     for (size_t i = 0; i < found; i++) {
-        describe(&devices[i], (int)i);
+        describe(&devices[i], placement, (int)i);
     }
+    cuzk_placement_destroy(placement);
     *n = found;
     return CUZK_OK;
 }

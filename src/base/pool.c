@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include "base/pool.h"
 
+#include "base/placement.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -126,7 +128,7 @@ cuzk_status cuzk_pool_create(cuzk_pool **out, unsigned n_threads, cuzk_error *er
 }
 
 /* Make the threads; those that the system does not give are done without. */
-static void start(cuzk_pool *pool)
+static void make_members(cuzk_pool *pool)
 {
     unsigned wanted = pool->n_threads - 1;
     pool->is_started = true;
@@ -139,6 +141,14 @@ static void start(cuzk_pool *pool)
         }
         pool->n_members++;
     }
+}
+
+/* A pool serves everybody: its threads do not stand where its first caller does. */
+static void start(cuzk_pool *pool)
+{
+    cuzk_placement_spot spot = cuzk_placement_leave();
+    make_members(pool);
+    cuzk_placement_return(spot);
 }
 
 void cuzk_pool_destroy(cuzk_pool *pool)

@@ -21,6 +21,10 @@ static void print_json(const cuzk_ctx *ctx, const cuzk_device_info *devices, siz
         cuzk_cli_json_number(&json, "free_bytes", d->free_bytes);
         cuzk_cli_json_number(&json, "capability", d->capability);
         cuzk_cli_json_number(&json, "driver", d->driver);
+        cuzk_cli_json_text(&json, "pci", d->pci);
+        if (d->numa_node >= 0) {
+            cuzk_cli_json_number(&json, "numa_node", (unsigned)d->numa_node);
+        }
         cuzk_cli_json_bool(&json, "usable", d->is_usable);
         cuzk_cli_json_text(&json, "reason", d->reason);
         cuzk_cli_json_close(&json, '}');
@@ -34,9 +38,11 @@ static void print_device(const cuzk_device_info *d)
 {
     printf("%s: ", d->id);
     if (d->name[0] != '\0') {
-        printf("%s, %.1f GiB (%.1f GiB free), compute capability %u.%u, driver %u.%u; ", d->name,
+        printf("%s, %.1f GiB (%.1f GiB free), compute capability %u.%u, driver %u.%u, ", d->name,
                (double)d->memory_bytes / 1073741824, (double)d->free_bytes / 1073741824,
                d->capability / 10, d->capability % 10, d->driver / 1000, d->driver % 1000 / 10);
+        printf("PCI %s, ", d->pci);
+        printf(d->numa_node >= 0 ? "NUMA node %d; " : "NUMA node unknown; ", d->numa_node);
     }
     if (d->is_usable) {
         printf("self-test passed; used with --device %s\n", d->id);

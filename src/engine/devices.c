@@ -162,6 +162,7 @@ static cuzk_status put_on(cuzk_engine *engine, cuzk_slot *slot, unsigned d, cuzk
 {
     cuzk_slot_device *on = &slot->devices[d];
     pthread_mutex_unlock(&engine->lock);
+    cuzk_hands_place(engine, (int)d, -1);
     cuzk_status status = slot->work->device_load(slot->work->user, slot->resident, d, err);
     pthread_mutex_lock(&engine->lock);
     on->is_loading = false;

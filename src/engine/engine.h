@@ -134,6 +134,11 @@ typedef struct {
      * uses it. From one of its threads. An error, or NULL: it is taken out. */
     cuzk_status (*renew)(void *user, unsigned device, cuzk_error *err);
     void *renew_user;
+    /* Put the calling thread of a stage where it works best: beside a device, as the maker-th of
+     * those that make witnesses, or anywhere; what is not meant is -1. Outside the lock, before
+     * each piece of work: cheap where nothing changes. May be NULL. */
+    void (*place)(void *user, int device, int maker);
+    void *place_user;
     void (*observe)(void *user, const cuzk_event *event); /* may be NULL */
     void *observe_user;
 } cuzk_engine_options;

@@ -34,6 +34,14 @@ void cuzk_hands_give(cuzk_thread *thread)
     }
 }
 
+void cuzk_hands_place(const cuzk_engine *engine, int device, int maker)
+{
+    const cuzk_engine_options *o = &engine->options;
+    if (o->place != NULL) {
+        o->place(o->place_user, device, maker);
+    }
+}
+
 static cuzk_thread *take(cuzk_engine *engine)
 {
     cuzk_thread *thread = engine->given;

@@ -27,6 +27,9 @@ char *cuzk_engine_text(const char *fmt, ...) CUZK_PRINTF(1, 2);
 
 /* ---- hands.c --------------------------------------------------------------------------------- */
 
+/** The calling thread works for a device next, or makes witnesses as number `maker`, or neither
+ *  (-1, -1): options.place. Without the lock. */
+void cuzk_hands_place(const cuzk_engine *engine, int device, int maker);
 /** A thread of a stage has its item: a hand shall run it. */
 void cuzk_hands_give(cuzk_thread *thread);
 /** Without the lock: how many threads each stage has, which scheduling asks before any runs. */

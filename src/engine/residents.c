@@ -304,6 +304,7 @@ static void load(cuzk_engine *engine, cuzk_slot *slot)
     slot->memory_ns = 0;
     cuzk_thread_urgency(slot->order.priority, false);
     pthread_mutex_unlock(&engine->lock);
+    cuzk_hands_place(engine, -1, -1);
     uint64_t from_ns = cuzk_now_ns();
     cuzk_event event = {.id = CUZK_EVENT_RESIDENT,
                         .phase = CUZK_EVENT_BEGIN,

@@ -290,6 +290,7 @@ void cuzk_intake_decode(cuzk_thread *thread, void *item)
     cuzk_claim *claim = (cuzk_claim *)item;
     const cuzk_work *work = engine->options.kinds[claim->kind].work;
     pthread_mutex_unlock(&engine->lock);
+    cuzk_hands_place(engine, -1, -1);
     cuzk_error err = {0};
     decoded found = {0};
     cuzk_status status = decode(engine, claim, &found, &err);

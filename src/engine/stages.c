@@ -23,7 +23,10 @@ static bool is_cancelled(const void *context)
 
 cuzk_work_call cuzk_stage_call(cuzk_unit *unit, cuzk_thread *thread)
 {
+    cuzk_engine *engine = thread->engine;
+    bool is_maker = thread->stage == &engine->makers;
     cuzk_thread_urgency(unit->job->priority, false);
+    cuzk_hands_place(engine, unit->device, is_maker ? (int)thread->worker : -1);
     return (cuzk_work_call){
         .unit = unit->index,
         .device = unit->device >= 0 ? (unsigned)unit->device : 0,

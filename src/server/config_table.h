@@ -113,18 +113,24 @@
     X(gpus, gpu_threads, NUMBER, 0, 1024, "0", NULL, RESTART,                                      \
       "CPU threads that one proof's host part, and a proof on the CPU, are spread over. 0: one a\n"  \
       "processor.")                                                                                 \
+    X(gpus, numa, CHOICE, 0, 0, "\"auto\"", "auto|off", RESTART,                                     \
+      "auto: threads that work for a GPU, and memory pinned for it, are on its NUMA node, and\n"   \
+      "witness makers are spread over the nodes; nothing where there is one node, hwloc is not\n"   \
+      "there, or the daemon was started with a memory policy of its own. off: left to the system.") \
     X(synthesis, threads, NUMBER, 0, 1024, "0", NULL, RESTART,                                     \
       "Threads that make witnesses, each one of its own. 0: one a processor.")                                            \
-    X(pipeline, synthesis_concurrency, NUMBER, 1, 256, "2", NULL, RESTART,                         \
-      "Requests that are decoded and checked at once.")                                             \
+    X(pipeline, synthesis_concurrency, NUMBER, 0, 256, "0", NULL, RESTART,                         \
+      "Requests that are decoded and checked at once. 0: one a device, but at least 2.")                                             \
     X(pipeline, max_parallel_synthesis, NUMBER, 0, 256, "0", NULL, RESTART,                        \
-      "The most witnesses that are made at once, whatever synthesis.threads says. 0: 18.")          \
+      "The most witnesses that are made at once, whatever synthesis.threads says. 0: 18, or 4 a\n"  \
+      "device where that is more.")          \
     X(pipeline, max_gpu_queue_depth, NUMBER, 0, 256, "0", NULL, RESTART,                           \
       "Witnesses a device that may wait for it while its workers are busy. 0: as many as it has\n"  \
       "workers.")                                                                                   \
-    X(pipeline, finish_threads, NUMBER, 1, 64, "2", NULL, RESTART,                                 \
-      "Threads that finish proofs on the host.")                                                    \
-    X(pipeline, verify_threads, NUMBER, 1, 64, "2", NULL, RESTART, "Threads that verify proofs.")  \
+    X(pipeline, finish_threads, NUMBER, 0, 64, "0", NULL, RESTART,                                 \
+      "Threads that finish proofs on the host. 0: one a device, but at least 2.")                                                    \
+    X(pipeline, verify_threads, NUMBER, 0, 64, "0", NULL, RESTART,                                 \
+      "Threads that verify proofs. 0: one a device, but at least 2.")  \
     X(pipeline, attempts, NUMBER, 1, 10, "2", NULL, RESTART,                                       \
       "Times that a partition is proved before its job fails, when a proof does not verify or a\n"  \
       "device fails.")                                                                              \

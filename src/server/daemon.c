@@ -10,6 +10,7 @@
 #include "server/config_try.h"
 #include "server/program.h"
 #include "work/device_ledger.h"
+#include "work/stage_threads.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { NUMA_AUTO };        /* gpus.numa: the first of its words */
 enum { RECENT_LOOKS = 2 }; /* a look at the recording in memory takes so many times its bytes */
 
 /* Of what the library says to whoever uses it. */
@@ -182,16 +184,24 @@ static cuzk_status open_journal(cuzk_daemon *d, cuzk_error *err)
     return CUZK_OK;
 }
 
-/* The lesser of the two limits, of which 0 is a processor each. */
-static unsigned witness_threads(const cuzk_config *config)
+/* As configured, else what the devices need. Of the two limits of witness makers the lesser. */
+static cuzk_stage_threads stage_threads(const cuzk_daemon *d)
 {
-    enum { PARALLEL_DEFAULT = 18 };
-    uint64_t threads =
-        config->synthesis_threads != 0 ? config->synthesis_threads : cuzk_cpu_count();
-    uint64_t most = config->pipeline_max_parallel_synthesis != 0
-                        ? config->pipeline_max_parallel_synthesis
-                        : PARALLEL_DEFAULT;
-    return (unsigned)(threads < most ? threads : most);
+    const cuzk_config *c = d->config;
+    unsigned n_processors =
+        c->synthesis_threads != 0 ? (unsigned)c->synthesis_threads : cuzk_cpu_count();
+    cuzk_stage_threads t = {.n_decoders = (unsigned)c->pipeline_synthesis_concurrency,
+                            .n_finishers = (unsigned)c->pipeline_finish_threads,
+                            .n_verifiers = (unsigned)c->pipeline_verify_threads};
+    if (c->pipeline_max_parallel_synthesis != 0) {
+        unsigned most = (unsigned)c->pipeline_max_parallel_synthesis;
+        t.n_witness = n_processors < most ? n_processors : most;
+    }
+    t = cuzk_stage_threads_fill(t, d->devices.n, n_processors);
+    CUZK_LOG(d->log, CUZK_LOG_INFO, "threads", CUZK_LOG_U("decode", t.n_decoders),
+             CUZK_LOG_U("witness", t.n_witness), CUZK_LOG_U("finish", t.n_finishers),
+             CUZK_LOG_U("verify", t.n_verifiers), CUZK_LOG_S("numa", cuzk_places_note(&d->places)));
+    return t;
 }
 
 static cuzk_status open_otel(cuzk_daemon *d, cuzk_error *err)
@@ -252,22 +262,25 @@ static cuzk_status renew_device(void *user, unsigned device, cuzk_error *err)
 static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
 {
     const cuzk_config *c = d->config;
+    CUZK_TRY(cuzk_places_init(&d->places, &d->devices, c->gpus_numa == NUMA_AUTO, err));
+    cuzk_stage_threads threads = stage_threads(d);
     cuzk_engine_device devices[CUZK_WORK_DEVICES_MAX];
     for (unsigned i = 0; i < d->devices.n; i++) {
         const cuzk_work_device *w = &d->devices.devices[i];
         devices[i] = (cuzk_engine_device){w->id, w->name, w->memory_bytes,
                                           (unsigned)c->gpus_gpu_workers_per_device};
         CUZK_LOG(d->log, CUZK_LOG_INFO, "device", CUZK_LOG_S("id", w->id),
-                 CUZK_LOG_S("name", w->name), CUZK_LOG_U("memory_bytes", w->memory_bytes));
+                 CUZK_LOG_S("name", w->name), CUZK_LOG_U("memory_bytes", w->memory_bytes),
+                 CUZK_LOG_I("numa_node", w->numa_node));
     }
     cuzk_engine_options o = {
         .devices = devices,
         .n_devices = d->devices.n,
         .intake_bytes = c->memory_intake,
-        .n_decoders = (unsigned)c->pipeline_synthesis_concurrency,
-        .n_witness = witness_threads(c),
-        .n_finishers = (unsigned)c->pipeline_finish_threads,
-        .n_verifiers = (unsigned)c->pipeline_verify_threads,
+        .n_decoders = threads.n_decoders,
+        .n_witness = threads.n_witness,
+        .n_finishers = threads.n_finishers,
+        .n_verifiers = threads.n_verifiers,
         .witness_ahead =
             (unsigned)(c->pipeline_max_gpu_queue_depth != 0 ? c->pipeline_max_gpu_queue_depth
                                                             : c->gpus_gpu_workers_per_device),
@@ -282,6 +295,8 @@ static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
         .journal_salvaged = d->journal_salvaged,
         .renew = renew_device,
         .renew_user = d,
+        .place = cuzk_places_put,
+        .place_user = &d->places,
         .observe = cuzk_daemon_observe,
         .observe_user = d,
     };
@@ -306,6 +321,7 @@ static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
         CUZK_TRY(cuzk_record_start(&d->record, &record, err));
     }
     d->server.max_witnesses = o.n_witness;
+    d->server.places = &d->places;
     CUZK_LOG(d->log, CUZK_LOG_INFO, "memory budget", CUZK_LOG_U("bytes", o.budget_bytes),
              CUZK_LOG_S("by", limited_by), CUZK_LOG_U("http_bytes", d->body_bytes),
              CUZK_LOG_U("recording_bytes", (1 + RECENT_LOOKS) * d->recent_bytes));
@@ -422,6 +438,7 @@ void cuzk_daemon_close(cuzk_daemon *d)
     if (d->server.engine != NULL) {
         cuzk_engine_destroy(d->server.engine);
     }
+    cuzk_places_clear(&d->places);
     cuzk_record_stop(d->record);
     cuzk_otel_stop(d->server.otel);
     cuzk_journal_close(d->journal);

@@ -18,6 +18,7 @@
 #include "server/timeline.h"
 #include "work/circom_work.h"
 #include "work/filecoin_work.h"
+#include "work/places.h"
 
 enum { CUZK_DAEMON_ROUTES_MAX = 16 };
 
@@ -28,6 +29,7 @@ typedef struct {
     cuzk_logger *log;
     cuzk_ctx *ctx;
     cuzk_work_devices devices;
+    cuzk_places places; /* of the engine's threads */
     cuzk_filecoin_work *filecoin;
     cuzk_circom_work *circom;
     cuzk_engine_kind kinds[CUZK_KINDS_MAX];

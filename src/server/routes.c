@@ -78,6 +78,8 @@ cuzk_status cuzk_server_status_json(cuzk_server *server, cuzk_text *out, cuzk_er
     cuzk_rpc *rpc = atomic_load_explicit(&server->rpc, memory_order_acquire);
     cuzk_status_more more = {
         .memory = look_at_memory(&memory, server),
+        .numa = cuzk_places_note(server->places),
+        .numa_nodes = server->places->nodes,
         .max_witnesses = server->max_witnesses,
         .workers_per_device = (unsigned)server->config->gpus_gpu_workers_per_device,
         .is_ready = cuzk_server_is_ready(server),

@@ -37,6 +37,7 @@ typedef struct cuzk_server {
     struct cuzk_circom_work *circom;   /* registered circuits; NULL: none */
     struct cuzk_device_ledger *ledger; /* of cards; NULL: there is none */
     cuzk_journal *journal;             /* NULL: none */
+    const struct cuzk_places *places;  /* where the engine's threads stand */
     unsigned max_witnesses;            /* that are made at once */
     _Atomic(struct cuzk_rpc *) rpc;    /* once it serves; for metrics */
     const int *listen_fds;             /* sockets from systemd, in place of daemon.listen */

@@ -243,8 +243,9 @@ static void put_pinned(cuzk_text *out, const cuzk_memory_view *m)
                      m->pinned_limit_bytes, m->pinned_used_bytes, m->pinned_peak_bytes);
 }
 
-static void put_devices(cuzk_text *out, const cuzk_engine_view *v, const cuzk_memory_view *memory)
+static void put_devices(cuzk_text *out, const cuzk_engine_view *v, const cuzk_status_more *more)
 {
+    const cuzk_memory_view *memory = more->memory;
     cuzk_text_put(out, ",\"devices\":[");
     for (unsigned i = 0; i < v->n_devices; i++) {
         const cuzk_device_view *d = &v->devices[i];
@@ -258,6 +259,9 @@ static void put_devices(cuzk_text *out, const cuzk_engine_view *v, const cuzk_me
                          d->memory_bytes, d->reserved_bytes, d->is_out ? "true" : "false",
                          d->n_faults, d->n_renewals);
         put_text(out, "reason", d->reason);
+        if (more->numa != NULL && more->numa_nodes[i] >= 0) {
+            cuzk_text_printf(out, ",\"numa_node\":%d", more->numa_nodes[i]);
+        }
         if (memory != NULL) {
             put_device_memory(out, memory, i);
         }
@@ -300,7 +304,11 @@ void cuzk_status_json(cuzk_text *out, const cuzk_engine_view *v, const cuzk_engi
                      "\"aux_in_flight\":%u,\"shells_in_flight\":%u,\"pending_handles\":%u}",
                      v->in_witness, v->in_device, v->ready + v->in_device + v->in_finish,
                      v->in_finish, v->in_finish);
-    put_devices(out, v, more->memory);
+    put_devices(out, v, more);
+    if (more->numa != NULL) {
+        cuzk_text_put(out, ",");
+        put_text(out, "numa", more->numa);
+    }
     cuzk_text_printf(out,
                      ",\"journal\":{\"enabled\":%s,\"failed\":%s,\"was_damaged\":%s,"
                      "\"salvaged_jobs\":%" PRIu64 "}}\n",

@@ -30,14 +30,14 @@ static void name_cpu(char *out, size_t out_bytes)
 static void add_cpu(cuzk_work_devices *out)
 {
     cuzk_work_device *d = &out->devices[out->n++];
-    *d = (cuzk_work_device){.id = "cpu"};
+    *d = (cuzk_work_device){.id = "cpu", .numa_node = -1};
     name_cpu(d->name, sizeof d->name);
 }
 
 static void add_card(cuzk_work_devices *out, const cuzk_device_info *card)
 {
     cuzk_work_device *d = &out->devices[out->n++];
-    *d = (cuzk_work_device){.memory_bytes = card->free_bytes};
+    *d = (cuzk_work_device){.memory_bytes = card->free_bytes, .numa_node = card->numa_node};
     snprintf(d->id, sizeof d->id, "%s", card->id);
     snprintf(d->name, sizeof d->name, "%s", card->name);
 }

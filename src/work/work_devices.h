@@ -13,6 +13,7 @@ typedef struct {
     char id[32];           /* "cpu", "cuda:0" */
     char name[96];         /* of the processor or card */
     uint64_t memory_bytes; /* of its own, free now; 0: it uses the host's */
+    int numa_node;         /* that it is closest to, as the system numbers it; -1: unknown */
 } cuzk_work_device;
 
 struct cuzk_device_ledger; /* work/device_ledger.h */

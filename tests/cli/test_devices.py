@@ -19,9 +19,37 @@ def inputs(cuzk, curve="bn254"):
 
 def test_list(cuzk):
     r = cuzk.ok("devices", env=driver(cuzk))
-    assert "cuda:0: Emulated 0, 2.0 GiB (1.0 GiB free), compute capability 9.0, driver 13.0; self-test passed" in r.out, r
+    assert "cuda:0: Emulated 0, 2.0 GiB (1.0 GiB free), compute capability 9.0, driver 13.0, PCI 0000:41:00.0, NUMA node unknown; self-test passed" in r.out, r
     j = cuzk.ok("devices", "--json", env=driver(cuzk)).json()
     assert len(j["devices"]) == 1 and j["devices"][0]["usable"] and j["no_device"] == "", j
+
+
+TWO_NODES = """<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0">
+<object type="Machine" os_index="0" gp_index="1" {all}>
+<object type="Package" os_index="0" gp_index="2" {0}><object type="NUMANode" os_index="0" gp_index="3" {0}/>
+<object type="PU" os_index="0" gp_index="4" {0}/></object>
+<object type="Package" os_index="1" gp_index="5" {1}><object type="NUMANode" os_index="1" gp_index="6" {1}/>
+<object type="PU" os_index="1" gp_index="7" {1}/>
+<object type="PCIDev" gp_index="8" pci_busid="0000:41:00.0" pci_type="0302 [10de:2335] [10de:18be] a1"/></object>
+</object>
+</topology>
+"""
+
+
+def test_numa_node(cuzk):
+    """The node that a device's place on the bus is closest to."""
+    sets = 'cpuset="0x{0:x}" complete_cpuset="0x{0:x}" nodeset="0x{0:x}" complete_nodeset="0x{0:x}"'
+    xml = TWO_NODES.format(sets.format(1), sets.format(2),
+                           all=sets.format(3) + ' allowed_cpuset="0x3" allowed_nodeset="0x3"')
+    env = dict(driver(cuzk), HWLOC_XMLFILE=cuzk.write("machine.xml", xml.encode()))
+    if "NUMA node 1; self-test passed" not in cuzk.ok("devices", env=env).out:
+        assert not any("hwloc.h" in line and "NOTFOUND" not in line for line in  # built without it
+                       open(os.path.join(cuzk.build, "CMakeCache.txt")) if line.startswith("CUZK_HWLOC_INCLUDE")), "no node"
+    else:
+        j = cuzk.ok("devices", "--json", env=env).json()["devices"][0]
+        assert j["pci"] == "0000:41:00.0" and j["numa_node"] == 1, j
 
 
 def test_proofs_verify(cuzk):

@@ -25,6 +25,7 @@ static void test_facts(void **state)
     memset(&d, 0xcc, sizeof d);
     must(cuzk_cuda_device_open(&d, 0, &error), &error);
     assert_string_equal(d.name, "Emulated 0");
+    assert_string_equal(d.pci, "0000:41:00.0");
     assert_int_equal(d.capability, 90);
     assert_int_equal(d.driver_version, 13000);
     assert_int_equal(d.n_sms, 1);

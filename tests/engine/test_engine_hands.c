@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,12 +183,83 @@ static void test_work_goes_on_while_one_tells(void **state)
     test_clear(&t);
 }
 
+/* Where the calling thread was put last, and what its stage was for. */
+static _Thread_local int place_device = -2, place_maker = -2;
+static atomic_uint n_wrong, n_made_by[2], n_proved_on[2], n_loads;
+
+static void note_place(void *user, int device, int maker)
+{
+    assert_non_null(user);
+    place_device = device;
+    place_maker = maker;
+}
+
+static bool is_right(null_stage stage, const cuzk_work_call *call)
+{
+    switch (stage) {
+    case NULL_DECODE:
+    case NULL_LOAD:
+        n_loads += stage == NULL_LOAD;
+        return place_device == -1 && place_maker == -1;
+    case NULL_WITNESS:
+        if (place_maker < 0 || place_maker > 1) {
+            return false;
+        }
+        n_made_by[place_maker]++;
+        return place_device == -1;
+    case NULL_PROVE:
+        n_proved_on[call->device]++;
+        break;
+    case NULL_ASSEMBLE:
+        return true;
+    default:
+        break;
+    }
+    return place_device == (int)call->device && place_maker == -1;
+}
+
+static cuzk_status note_stage(void *user, null_stage stage, const char *text, int unit,
+                              const cuzk_work_call *call)
+{
+    (void)user, (void)text, (void)unit;
+    n_wrong += !is_right(stage, call);
+    return CUZK_OK;
+}
+
+/* A thread is put beside the device before it works for it, whatever it did before: witness makers
+ * by their number, what serves all devices anywhere. */
+static void test_places(void **state)
+{
+    (void)state;
+    enum { UNITS = 60 };
+    engine_test t;
+    test_init(&t);
+    t.devices[0] = (cuzk_engine_device){.id = "dev:0", .memory_bytes = 1 << 20, .n_workers = 1};
+    t.devices[1] = (cuzk_engine_device){.id = "dev:1", .memory_bytes = 1 << 20, .n_workers = 1};
+    t.options.devices = t.devices;
+    t.options.n_devices = 2;
+    t.options.place = note_place;
+    t.options.place_user = &t;
+    test_start(&t, &(null_options){.hook = note_stage});
+    test_call call;
+    const char *payload = "units=60 witness_us=2000 lane_us=3000";
+    test_submit(&t, &call, "places", 0, payload);
+    test_expect_completed(&call, payload, UNITS);
+    test_clear(&t);
+    assert_int_equal(n_wrong, 0);
+    assert_int_equal(n_loads, 1);
+    assert_int_equal(n_made_by[0] + n_made_by[1], UNITS);
+    assert_int_equal(n_proved_on[0] + n_proved_on[1], UNITS);
+    assert_true(n_proved_on[0] > 0 && n_proved_on[1] > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lone_job_keeps_its_thread),
         cmocka_unit_test(test_last_hand_tells),
         cmocka_unit_test(test_work_goes_on_while_one_tells),
+        cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests_name("engine: hands", tests, NULL, NULL);
 }

@@ -363,8 +363,12 @@ static void test_device_memory(void **state)
     cuzk_metrics_text(&without, m, &v, &more);
     assert_null(strstr(without.data, "cuzk_device_arena_bytes"));
     assert_null(strstr(without.data, "cuzk_pinned_bytes"));
-    cuzk_status_more told = {18, 1, true, false, "1", &memory, true};
+    static const int nodes[CUZK_ENGINE_DEVICES_MAX] = {1, -1};
+    cuzk_status_more told = {18, 1, true, false, "1", &memory, true, "2 NUMA nodes: 0, 1", nodes};
     cuzk_status_json(&status, &v, kinds, &told);
+    assert_non_null(strstr(status.data, "\"numa_node\":1,\"memory\":"));
+    assert_null(strstr(status.data, "\"numa_node\":-1"));
+    assert_non_null(strstr(status.data, "\"numa\":\"2 NUMA nodes: 0, 1\""));
     assert_non_null(strstr(status.data, "\"memory\":{\"key\":10,\"circuit\":20,\"tables\":30,"
                                         "\"staging\":40,\"witness\":50,\"workspace\":60}}"));
     assert_non_null(strstr(status.data, ",\"pinned\":{\"limit_bytes\":1000,\"used_bytes\":300,"
@@ -379,7 +383,7 @@ static void test_status(void **state)
 {
     (void)state;
     cuzk_engine_view v = make_view();
-    cuzk_status_more more = {18, 1, true, false, "1.2.3", NULL, false};
+    cuzk_status_more more = {18, 1, true, false, "1.2.3", NULL, false, NULL, NULL};
     cuzk_text text = {0};
     cuzk_status_json(&text, &v, kinds, &more);
     assert_false(text.failed);
@@ -488,7 +492,7 @@ static void test_status_of_many(void **state)
         v.jobs[i] = jobs[i % 2 == 0 ? 1 : 2];
         v.jobs[i].kind = i == 0 ? 3 : i == 2 ? CUZK_KINDS_MAX : v.jobs[i].kind;
     }
-    cuzk_status_more more = {18, 1, true, false, "1.2.3", NULL, false};
+    cuzk_status_more more = {18, 1, true, false, "1.2.3", NULL, false, NULL, NULL};
     cuzk_text text = {0};
     cuzk_status_json(&text, &v, kinds, &more);
     assert_true(text.size < 200000);

@@ -2,6 +2,24 @@
 /* Device facts and the primary context. */
 #include "backend/cuda/device.h"
 
+#include <stdio.h>
+
+/* Where it is on the bus. A card is function 0 there. */
+static cuzk_status read_address(cuzk_cuda_device *d, cuzk_error *err)
+{
+    const cuzk_cuda_api *api = d->api;
+    int domain = 0, bus = 0, slot = 0;
+    CUZK_CUDA_TRY(api, err, cuDeviceGetAttribute,
+                  (&domain, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, d->device));
+    CUZK_CUDA_TRY(api, err, cuDeviceGetAttribute,
+                  (&bus, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID, d->device));
+    CUZK_CUDA_TRY(api, err, cuDeviceGetAttribute,
+                  (&slot, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID, d->device));
+    snprintf(d->pci, sizeof d->pci, "%04x:%02x:%02x.0", (unsigned)domain & 0xffff,
+             (unsigned)bus & 0xff, (unsigned)slot & 0xff);
+    return CUZK_OK;
+}
+
 static cuzk_status read_facts(cuzk_cuda_device *d, int index, cuzk_error *err)
 {
     const cuzk_cuda_api *api = d->api;
@@ -22,7 +40,7 @@ static cuzk_status read_facts(cuzk_cuda_device *d, int index, cuzk_error *err)
                   (&d->n_sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, d->device));
     CUZK_CUDA_TRY(api, err, cuDeviceGetAttribute,
                   (&d->clock_khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, d->device));
-    return CUZK_OK;
+    return read_address(d, err);
 }
 
 cuzk_status cuzk_cuda_device_open(cuzk_cuda_device *out, int index, cuzk_error *err)

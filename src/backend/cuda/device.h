@@ -10,6 +10,7 @@ typedef struct {
     CUdevice device;
     CUcontext context;
     char name[96];
+    char pci[16];       /* its address on the bus: "0000:41:00.0" */
     int capability;     /* 90 for 9.0 */
     int driver_version; /* 13000 for 13.0 */
     int n_sms;

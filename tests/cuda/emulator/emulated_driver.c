@@ -135,9 +135,11 @@ CUresult cuDeviceGetName(char *out, int n_bytes, CUdevice device)
 
 CUresult cuDeviceGetAttribute(int *out, CUdevice_attribute attribute, CUdevice device)
 {
-    (void)device;
     *out = attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? 9
            : attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? 0
+           : attribute == CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID            ? 0
+           : attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID               ? 0x41 + device
+           : attribute == CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID            ? 0
                                                                        : 1;
     return CUDA_SUCCESS;
 }
