@@ -1,101 +1,92 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# recording_overhead.sh BUILD_DIR [ROUNDS [SECONDS]]: what recording costs a daemon, measured in pairs.
-# Two daemons stay up, one without any recording, one that records into a file and keeps the last
-# minutes in memory, as it does by default with an HTTP port. They are given the same load in turns,
-# off-on-on-off in each round, about SECONDS long each: small circom proofs by `cuzk serve`, and the
-# empty work by `cuzk-server-test`, of which nothing but the daemon's own work is left. Of each turn:
-# jobs a second, and the daemon's processor time a job (all threads, from /proc/PID/task/*/schedstat).
-# At the end the mean of on/off - 1 over the rounds with its standard error, and what share of the
-# recording daemon's processor time its recording thread took; putting spans is not in that: their
-# number a job, times what bench_timeline says of one. On a busy machine the processor time says
-# more than jobs a second, which are those that others left. Needs cuzk, cuzk-server,
-# cuzk-server-test and tests/server/rpc_load in BUILD_DIR.
+# recording_overhead.sh BUILD_DIR [MINUTES [CSV]]: what recording costs a daemon, and whether that is
+# under 0.5 % of a small proof.
+# Four daemons stay up, each with an HTTP port: one without recording, another one like it (what it
+# differs by is the measure's own error: where programs and their data happen to lie), one that keeps
+# the last minutes in memory, as is the default, and one that writes a file, too. Counted: the
+# instructions of recording, under valgrind (where it is installed), which no other program on the
+# machine changes; all is slower there, so that the recording's thread wakes more often for a job. Measured: MINUTES (default 3) of short turns for each load, in pairs
+# (bench/recording_pairs.py); loads are circom proofs of 1,000 constraints by `cuzk-server`, and the
+# empty work by `cuzk-server-test`, of which nothing but the daemon's own work is left. On a busy
+# machine processor time says more than jobs a second, which are those that others left.
+# CSV: where the rounds go. Needs cuzk, cuzk-server, cuzk-server-test, tests/server/rpc_load.
 set -euo pipefail
 build=$(cd "$1" && pwd)
-rounds=${2:-20}
-seconds=${3:-2}
+minutes=${2:-3}
+csv=$(realpath "${3:-/dev/null}")
 cd "$(dirname "$0")/.."
 cuzk=$build/cuzk
 work=$(mktemp -d "${TMPDIR:-/tmp}/cuzk-recording.XXXXXX")
-pids=()
-trap 'kill "${pids[@]}" 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
 fixture=tests/fixtures/circom/bn254/multiplier1000
 gzip -dc "$fixture/circuit.zkey.gz" >"$work/circuit.zkey"
 cp "$fixture/witness.wtns" "$work"
 
-start() { # start NAME PROGRAM on|off
-    local recording=(--set recording.memory=0)
-    [ "$3" = on ] && recording=(--record "$work/$1.rec")
+start() { # start NAME STATE PROGRAM...: its process id in $pid
+    local recording=()
+    case $2 in
+    off | again) recording=(--set recording.memory=0) ;;
+    file) recording=(--record "$work/$1.rec") ;;
+    esac
     mkdir -p "$work/$1.d"
-    "$2" serve --listen "unix://$work/$1.sock" --journal none --set circom.folder="$work/$1.d" --log-level warn \
-        --set srs.allow_test_keys=true --set srs.param_cache="$work" "${recording[@]}" >"$work/$1.log" 2>&1 &
-    pids+=($!)
-    eval "pid_$1=$!"
-    for _ in $(seq 300); do
-        [ -S "$work/$1.sock" ] && "$cuzk" status --connect "unix://$work/$1.sock" >/dev/null 2>&1 && return
-        kill -0 $! || break
+    cp "$work/circuit.zkey" "$work/$1.d"
+    "${@:3}" serve --listen "unix://$work/$1.sock" --journal none --set circom.folder="$work/$1.d" --log-level warn \
+        --set daemon.status_listen=127.0.0.1:0 --set srs.allow_test_keys=true --set srs.param_cache="$work" \
+        "${recording[@]}" >"$work/$1.log" 2>&1 &
+    pid=$!
+    for _ in $(seq 600); do
+        [ -S "$work/$1.sock" ] &&
+            "$cuzk" circuits register m "$work/$1.d/circuit.zkey" -q --connect "unix://$work/$1.sock" 2>/dev/null && return
+        kill -0 $pid || break
         sleep 0.1
     done
     cat "$work/$1.log" >&2
     exit 1
 }
-thread_share() { # thread_share PID: of its processor time, of the thread "record"
-    local task
-    for task in /proc/"$1"/task/*; do
-        echo "$(cat "$task/comm") $(cut -d' ' -f1 "$task/schedstat")"
-    done | awk '{ s += $NF } $1 == "record" { r += $NF } END { printf "%.3f %%", 100 * r / s }'
+proofs() { # proofs NAME JOBS: the command
+    echo "$cuzk bench --server --connect unix://$work/$1.sock --circom m=$work/witness.wtns --jobs $2 --concurrency 2 --csv"
 }
-cpu_ns() { awk '{ s += $1 } END { printf "%.0f", s }' /proc/"$1"/task/*/schedstat; }
-proofs() { # proofs NAME JOBS
-    "$cuzk" bench --server --connect "unix://$work/$1.sock" --circom m="$work/witness.wtns" --jobs "$2" --concurrency 4 --csv
+null() { echo "$build/tests/server/rpc_load unix://$work/$1.sock prove $2 64"; }
+
+count() { # count LOAD STATE JOBS PROGRAM: instructions a job, of the process and of recording
+    start "count_$1_$2" "$2" valgrind -q --tool=callgrind --instr-atstart=no --callgrind-out-file="$work/$1.$2.cg" "$4"
+    $("$1" "count_$1_$2" 10) >/dev/null
+    callgrind_control -i on $pid >/dev/null
+    $("$1" "count_$1_$2" "$3") >/dev/null
+    sleep 1 # the recording's thread takes the last
+    callgrind_control -i off $pid >/dev/null
+    kill $pid
+    wait $pid || true
+    callgrind_annotate --inclusive=yes --threshold=100 "$work/$1.$2.cg" | awk -v load="$1" -v state="$2" -v n="$3" '
+        { gsub(",", ""); if (match($0, /\([^)]*\)/)) line = substr($0, RSTART + RLENGTH) }
+        /PROGRAM TOTALS/ { all = $1 }
+        line ~ /record\.c:cuzk_record_observe( |$)/ && !put { put = $1 }
+        line ~ /record\.c:run( |$)/ && !taken { taken = $1 }
+        END { printf "counted, %s, %s: %.0f instructions a job; recording on the threads that work %.0f (%.4f %%), its own thread %.0f (%.4f %%)\n",
+                  load, state, all / n, put / n, 100 * put / all, taken / n, 100 * taken / all }'
 }
-null() { "$build/tests/server/rpc_load" "unix://$work/$1.sock" prove "$2" 64; }
-turn() { # turn LOAD NAME JOBS: "jobs a second, ns a job"
-    local pid before begin
-    eval "pid=\$pid_$2"
-    before=$(cpu_ns "$pid")
-    begin=$EPOCHREALTIME
-    "$1" "$2" "$3" >/dev/null
-    awk -v a="$before" -v b="$(cpu_ns "$pid")" -v n="$3" -v t0="$begin" -v t1="$EPOCHREALTIME" \
-        'BEGIN { printf "%.2f %.0f", n / (t1 - t0), (b - a) / n }'
-}
-measure() { # measure LOAD OFF ON
-    local n=200 i a b c d rate
-    "$1" "$2" $n >/dev/null
-    "$1" "$3" $n >/dev/null
-    read -r rate _ <<<"$(turn "$1" "$2" $n)"
-    n=$(awk -v r="$rate" -v s="$seconds" 'BEGIN { n = int(r * s); print n < 20 ? 20 : n }')
-    for i in $(seq "$rounds"); do
-        a=$(turn "$1" "$2" "$n")
-        b=$(turn "$1" "$3" "$n")
-        c=$(turn "$1" "$3" "$n")
-        d=$(turn "$1" "$2" "$n")
-        echo "$a $b $c $d" | awk -v w="$1" -v i="$i" -v n="$n" '{ printf "%s,%d,%d,%.1f,%.1f,%.0f,%.0f\n", w, i, n,
-            ($1 + $7) / 2, ($3 + $5) / 2, ($2 + $8) / 2, ($4 + $6) / 2 }'
-    done | tee "$work/$1.csv"
-    awk -F, -v w="$1" '{ r = 100 * ($5 / $4 - 1); c = 100 * ($7 / $6 - 1); sr += r; qr += r * r; sc += c; qc += c * c; n++ }
-        END { e = n > 1 ? 1 / sqrt(n - 1) : 0
-              printf "# %s: jobs a second %+.2f %% (standard error %.2f), processor time a job %+.2f %% (%.2f)\n", w,
-                  sr / n, e * sqrt(qr / n - (sr / n) ^ 2), sc / n, e * sqrt(qc / n - (sc / n) ^ 2) }' "$work/$1.csv"
+measure() { # measure LOAD JOBS PROGRAM
+    local states=() state
+    for state in off again memory file; do
+        start "$1_$state" $state "$3"
+        states+=("$state=$pid=$("$1" "$1_$state" "{n}")")
+    done
+    python3 bench/recording_pairs.py --minutes "$minutes" --csv "$csv" "$1" "$2" "${states[@]}"
+    "$cuzk" timeline "$work/$1_file.rec" | sed -n "1s/^/  file: /p"
 }
 
-printf '# bench/recording_overhead.sh BUILD %s %s: %s, %s processors, load %s, %s, %s, commit %s\n' "$rounds" "$seconds" \
+printf '# bench/recording_overhead.sh BUILD %s: %s, %s processors, load %s, %s, %s, commit %s\n' "$minutes" \
     "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" "$(nproc)" "$(cut -d' ' -f1-3 /proc/loadavg)" "$(uname -r)" \
-    "$(date -u +%Y-%m-%dT%H:%MZ)" "$(git describe --always --dirty 2>/dev/null || echo '?')"
-start off "$cuzk" off
-start on "$cuzk" on
-start null_off "$build/cuzk-server-test" off
-start null_on "$build/cuzk-server-test" on
-for name in off on; do
-    cp "$work/circuit.zkey" "$work/$name.d"
-    "$cuzk" circuits register m "$work/$name.d/circuit.zkey" -q --connect "unix://$work/$name.sock"
-done
-echo "load,round,jobs,off_per_s,on_per_s,off_cpu_ns,on_cpu_ns"
-measure proofs off on
-measure null null_off null_on
-for name in on null_on; do
-    eval "pid=\$pid_$name"
-    echo "# $name: the recording thread took $(thread_share "$pid") of the daemon's processor time"
-    "$cuzk" timeline "$work/$name.rec" | sed -n "1s/^/# $name: /p"
-done
+    "$(date -u +%Y-%m-%dT%H:%MZ)" "$(git describe --always --dirty 2>/dev/null || echo '?')" | tee -a "$csv"
+echo "load,state,round,jobs,jobs_per_s,cpu_ns_a_job,of_it_recording_thread_ns" >>"$csv"
+if command -v valgrind >/dev/null; then
+    for state in memory file; do
+        count proofs $state 6 "$build/cuzk-server"
+        count null $state 1000 "$build/cuzk-server-test"
+    done
+else
+    echo "not counted: valgrind is not installed"
+fi
+measure proofs 4 "$build/cuzk-server"
+measure null 400 "$build/cuzk-server-test"

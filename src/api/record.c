@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A recording of this process's own proofs: one thread takes what the recorder holds ten times a
- * second and writes it. */
+/* A recording of this process's own proofs: one thread takes what the recorder holds and
+ * writes it. */
 #define _GNU_SOURCE /* pthread_setname_np */
 #include "api/record.h"
 
@@ -16,9 +16,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-enum { PERIOD_MS = 100, ID_MAX = 32 };
+enum { ID_MAX = 32 };
 
 static const char *const kinds[CUZK_API_RECORD_KINDS] = {
     [CUZK_PROOF_POREP] = "porep-c2",     [CUZK_PROOF_UPDATE] = "snap-update",
@@ -28,9 +27,6 @@ static const char *const kinds[CUZK_API_RECORD_KINDS] = {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static bool is_busy;                                     /* begins, is written, or ends */
-static bool ends;
-static bool has_wake;
-static pthread_cond_t wake;
 static pthread_t thread;
 static cuzk_text devices; /* pieces that were not written yet */
 static char device_ids[CUZK_RECORDING_DEVICES][CUZK_RECORDING_LABEL];
@@ -42,7 +38,7 @@ static cuzk_text head, pieces;
 static uint64_t n_taken; /* spans in pieces */
 static cuzk_error failure;
 
-static atomic_bool is_on;
+static atomic_bool is_on, ends;
 static atomic_uint_fast64_t n_jobs;
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -96,19 +92,10 @@ static void *run(void *user)
 {
     (void)user;
     pthread_setname_np(pthread_self(), "record");
-    pthread_mutex_lock(&lock);
-    while (!ends) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += PERIOD_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&wake, &lock, &until);
-        pthread_mutex_unlock(&lock);
+    while (!atomic_load_explicit(&ends, memory_order_acquire)) {
+        cuzk_recorder_wait();
         take();
-        pthread_mutex_lock(&lock);
     }
-    pthread_mutex_unlock(&lock);
     return NULL;
 }
 
@@ -131,18 +118,9 @@ static void clear(void)
     pthread_mutex_lock(&lock);
     cuzk_text_clear(&devices);
     n_devices = 0;
-    ends = false;
     pthread_mutex_unlock(&lock);
+    atomic_store_explicit(&ends, false, memory_order_relaxed);
     n_taken = 0;
-}
-
-static void make_wake(void)
-{
-    pthread_condattr_t monotonic; /* none of this fails on Linux */
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
 }
 
 static cuzk_status start(const char *path, cuzk_error *err)
@@ -153,10 +131,6 @@ static cuzk_status start(const char *path, cuzk_error *err)
     CUZK_TRY(cuzk_text_check(&head, err));
     CUZK_TRY(cuzk_record_file_open(&file, path, UINT64_MAX, &head, err));
     CUZK_TRY(cuzk_recorder_start(err));
-    if (!has_wake) {
-        make_wake();
-        has_wake = true;
-    }
     if (pthread_create(&thread, NULL, run, NULL) != 0) {
         cuzk_recorder_stop();
         return CUZK_FAIL(err, CUZK_E_MEMORY, "starting the recording's thread: out of memory");
@@ -188,10 +162,8 @@ cuzk_status cuzk_timeline_record_end(cuzk_error *err)
     CUZK_FAIL_IF(!atomic_exchange(&is_on, false), err, CUZK_E_ARGUMENT,
                  "ending a recording: this process writes none");
     cuzk_recorder_stop();
-    pthread_mutex_lock(&lock);
-    ends = true;
-    pthread_cond_signal(&wake);
-    pthread_mutex_unlock(&lock);
+    atomic_store_explicit(&ends, true, memory_order_release);
+    cuzk_recorder_wake();
     pthread_join(thread, NULL);
     take();
     clear();

@@ -39,6 +39,11 @@ void cuzk_text_put_bytes(cuzk_text *text, const char *s, size_t n_bytes)
     }
 }
 
+char *cuzk_text_room(cuzk_text *text, size_t n_bytes)
+{
+    return reserve(text, n_bytes) ? text->data + text->size : NULL;
+}
+
 void cuzk_text_put(cuzk_text *text, const char *s)
 {
     cuzk_text_put_bytes(text, s, strlen(s));

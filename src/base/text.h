@@ -17,6 +17,10 @@ typedef struct {
 /** Append n_bytes of text; s may be NULL for none. */
 void cuzk_text_put_bytes(cuzk_text *text, const char *s, size_t n_bytes);
 
+/** Room for n_bytes behind the text, to be written there and then added to its size (and the NUL
+ *  with cuzk_text_put_bytes of none); NULL: memory ran out. */
+char *cuzk_text_room(cuzk_text *text, size_t n_bytes);
+
 /** Append a string. */
 void cuzk_text_put(cuzk_text *text, const char *s);
 

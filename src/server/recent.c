@@ -5,8 +5,26 @@
 #include "timeline/recording.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum {
+    WORDS = sizeof(cuzk_timespan) / sizeof(uint64_t),
+    JOB_SLOTS = 2 * CUZK_RECENT_JOBS, /* a power of two; half of them are free at least */
+    /* of an open slot's turn, which never falls: what its last two bits say */
+    IS_FREE = 0,
+    IS_CHANGING = 1,
+    IS_OPEN = 2,
+    TURN = 4
+};
+
+/* A span that has begun. Its thread alone changes it; a reader copies its words (relaxed atomics)
+ * and drops them where the turn has moved meanwhile. */
+typedef struct {
+    _Alignas(64) atomic_uint_fast64_t turn; /* a line of the cache each */
+    atomic_uint_fast64_t words[WORDS];
+} open_slot;
 
 /* What was taken at a time. */
 typedef struct chunk {
@@ -35,50 +53,69 @@ struct cuzk_recent {
     uint64_t n_lost;                      /* spans that there was no memory for */
     cuzk_timespan told[CUZK_RECENT_OPEN]; /* that were open then */
     size_t n_told;
-    cuzk_timespan *jobs; /* unfinished ones; value: units that no dropped piece began */
+    pthread_mutex_t jobs_lock; /* guards what follows; taken inside lock, held briefly */
+    cuzk_timespan *jobs; /* unfinished ones, JOB_SLOTS: each at its number or behind it, without a
+                            free one (job 0) between; value: units that no dropped piece began */
     size_t n_jobs;
-    pthread_mutex_t open_lock; /* guards what follows; taken inside lock */
-    cuzk_timespan open[CUZK_RECENT_OPEN];
-    bool is_open[CUZK_RECENT_OPEN];
+    open_slot open[CUZK_RECENT_OPEN];
 };
+
+static _Thread_local unsigned next_slot; /* that this thread left last */
 
 cuzk_recent *cuzk_recent_create(uint64_t limit_bytes)
 {
-    cuzk_recent *r = calloc(1, sizeof *r);
-    if (r != NULL) {
-        pthread_mutex_init(&r->lock, NULL); /* neither fails on Linux */
-        pthread_mutex_init(&r->open_lock, NULL);
-        r->limit_bytes = limit_bytes;
-        r->taken_ns = cuzk_now_ns();
-        r->jobs = malloc(CUZK_RECENT_JOBS * sizeof *r->jobs);
+    cuzk_recent *r = aligned_alloc(_Alignof(cuzk_recent), sizeof *r);
+    if (r == NULL) {
+        return NULL;
     }
-    if (r != NULL && r->jobs == NULL) {
+    memset(r, 0, sizeof *r);
+    pthread_mutex_init(&r->lock, NULL); /* neither fails on Linux */
+    pthread_mutex_init(&r->jobs_lock, NULL);
+    r->limit_bytes = limit_bytes;
+    r->taken_ns = cuzk_now_ns();
+    r->jobs = calloc(JOB_SLOTS, sizeof *r->jobs);
+    if (r->jobs == NULL) {
         cuzk_recent_destroy(r);
         return NULL;
     }
     return r;
 }
 
-/* Under the lock: of an unfinished job, or NULL. */
-static cuzk_timespan *find_job(cuzk_recent *r, uint64_t job)
+/* Under the lock of jobs: the slot of an unfinished job, or the free one where it would be. */
+static size_t find_job(const cuzk_recent *r, uint64_t job)
 {
-    for (size_t i = r->n_jobs; i-- > 0;) { /* most were accepted late */
-        if (r->jobs[i].job == job) {
-            return &r->jobs[i];
+    size_t i = job % JOB_SLOTS;
+    while (r->jobs[i].job != 0 && r->jobs[i].job != job) {
+        i = (i + 1) % JOB_SLOTS;
+    }
+    return i;
+}
+
+/* Under the lock of jobs: a slot is freed; those behind it that could be there move up. */
+static void free_job(cuzk_recent *r, size_t i)
+{
+    for (size_t k = (i + 1) % JOB_SLOTS; r->jobs[k].job != 0; k = (k + 1) % JOB_SLOTS) {
+        size_t home = r->jobs[k].job % JOB_SLOTS;
+        if ((k - home) % JOB_SLOTS >= (k - i) % JOB_SLOTS) {
+            r->jobs[i] = r->jobs[k];
+            i = k;
         }
     }
-    return NULL;
+    r->jobs[i].job = 0;
+    r->n_jobs--;
 }
 
 /* Under the lock: a piece's starts are added to (by 1) or taken from (-1) what jobs have left. */
 static void count_starts(cuzk_recent *r, const chunk *c, int by)
 {
+    pthread_mutex_lock(&r->jobs_lock);
     for (size_t i = 0; i < c->n_starts; i++) {
-        cuzk_timespan *accepted = find_job(r, c->starts[i].job);
-        if (accepted != NULL) {
+        cuzk_timespan *accepted = &r->jobs[find_job(r, c->starts[i].job)];
+        if (accepted->job != 0) {
             accepted->value += (uint64_t)(by * c->starts[i].units);
         }
     }
+    pthread_mutex_unlock(&r->jobs_lock);
 }
 
 static void drop_oldest(cuzk_recent *r)
@@ -102,7 +139,7 @@ void cuzk_recent_destroy(cuzk_recent *recent)
         drop_oldest(recent);
     }
     free(recent->jobs);
-    pthread_mutex_destroy(&recent->open_lock);
+    pthread_mutex_destroy(&recent->jobs_lock);
     pthread_mutex_destroy(&recent->lock);
     free(recent);
 }
@@ -145,18 +182,33 @@ static void keep(cuzk_recent *r, uint64_t now_ns, const cuzk_recent_pieces *p)
     r->n_bytes += n;
 }
 
+/* What is open in a slot; false: nothing, or it changed meanwhile. */
+static bool read_open(open_slot *s, cuzk_timespan *span)
+{
+    uint64_t words[WORDS];
+    uint64_t turn = atomic_load_explicit(&s->turn, memory_order_acquire);
+    if (turn % TURN != IS_OPEN) {
+        return false;
+    }
+    for (size_t i = 0; i < WORDS; i++) {
+        /* acquire: a word of a later span shows its turn below */
+        words[i] = atomic_load_explicit(&s->words[i], memory_order_acquire);
+    }
+    memcpy(span, words, sizeof words);
+    return atomic_load_explicit(&s->turn, memory_order_relaxed) == turn;
+}
+
 /* Under the lock. */
 static void tell_open(cuzk_recent *r, uint64_t now_ns)
 {
     r->n_told = 0;
-    pthread_mutex_lock(&r->open_lock);
     for (size_t i = 0; i < CUZK_RECENT_OPEN; i++) {
-        if (r->is_open[i] && r->open[i].begin_ns < now_ns) {
-            r->told[r->n_told] = r->open[i];
-            r->told[r->n_told++].end_ns = now_ns;
+        cuzk_timespan *span = &r->told[r->n_told];
+        if (read_open(&r->open[i], span) && span->begin_ns < now_ns) {
+            span->end_ns = now_ns;
+            r->n_told++;
         }
     }
-    pthread_mutex_unlock(&r->open_lock);
 }
 
 void cuzk_recent_put(cuzk_recent *recent, const cuzk_recent_pieces *pieces)
@@ -174,46 +226,54 @@ void cuzk_recent_put(cuzk_recent *recent, const cuzk_recent_pieces *pieces)
 
 void cuzk_recent_job(cuzk_recent *recent, const cuzk_timespan *accepted)
 {
-    pthread_mutex_lock(&recent->lock);
-    if (recent->n_jobs < CUZK_RECENT_JOBS) {
-        cuzk_timespan *job = &recent->jobs[recent->n_jobs++];
+    pthread_mutex_lock(&recent->jobs_lock);
+    if (recent->n_jobs < CUZK_RECENT_JOBS && accepted->job != 0) {
+        cuzk_timespan *job = &recent->jobs[find_job(recent, accepted->job)];
+        recent->n_jobs += job->job == 0;
         *job = *accepted;
         job->text = 0; /* it may be dropped */
     }
-    pthread_mutex_unlock(&recent->lock);
+    pthread_mutex_unlock(&recent->jobs_lock);
 }
 
 void cuzk_recent_job_ended(cuzk_recent *recent, uint64_t job)
 {
-    pthread_mutex_lock(&recent->lock);
-    cuzk_timespan *accepted = find_job(recent, job);
-    if (accepted != NULL) {
-        *accepted = recent->jobs[--recent->n_jobs];
+    pthread_mutex_lock(&recent->jobs_lock);
+    size_t i = find_job(recent, job);
+    if (recent->jobs[i].job != 0) {
+        free_job(recent, i);
     }
-    pthread_mutex_unlock(&recent->lock);
+    pthread_mutex_unlock(&recent->jobs_lock);
 }
 
 int cuzk_recent_begin(cuzk_recent *recent, const cuzk_timespan *span)
 {
-    int slot = 0;
-    pthread_mutex_lock(&recent->open_lock);
-    while (slot < CUZK_RECENT_OPEN && recent->is_open[slot]) {
-        slot++;
+    for (unsigned i = 0; i < CUZK_RECENT_OPEN; i++) {
+        unsigned k = (next_slot + i) % CUZK_RECENT_OPEN;
+        open_slot *s = &recent->open[k];
+        uint64_t turn = atomic_load_explicit(&s->turn, memory_order_relaxed);
+        if (turn % TURN == IS_FREE &&
+            atomic_compare_exchange_strong_explicit(&s->turn, &turn, turn + IS_CHANGING,
+                                                    memory_order_acquire, memory_order_relaxed)) {
+            uint64_t words[WORDS];
+            memcpy(words, span, sizeof words);
+            for (size_t w = 0; w < WORDS; w++) {
+                atomic_store_explicit(&s->words[w], words[w], memory_order_release);
+            }
+            atomic_store_explicit(&s->turn, turn + IS_OPEN, memory_order_release);
+            return (int)k;
+        }
     }
-    if (slot < CUZK_RECENT_OPEN) {
-        recent->is_open[slot] = true;
-        recent->open[slot] = *span;
-    }
-    pthread_mutex_unlock(&recent->open_lock);
-    return slot < CUZK_RECENT_OPEN ? slot : -1;
+    return -1;
 }
 
 void cuzk_recent_end(cuzk_recent *recent, int slot)
 {
     if (slot >= 0) {
-        pthread_mutex_lock(&recent->open_lock);
-        recent->is_open[slot] = false;
-        pthread_mutex_unlock(&recent->open_lock);
+        open_slot *s = &recent->open[slot];
+        uint64_t turn = atomic_load_explicit(&s->turn, memory_order_relaxed);
+        atomic_store_explicit(&s->turn, turn - IS_OPEN + TURN, memory_order_release);
+        next_slot = (unsigned)slot;
     }
 }
 
@@ -230,13 +290,15 @@ static bool is_left_out(const chunk *c, uint64_t since_ns, size_t *n_too_many)
 }
 
 /* Under the lock: unfinished jobs whose beginning is in no piece that was copied. */
-static void copy_jobs(const cuzk_recent *r, cuzk_text *text, uint64_t begin_ns)
+static void copy_jobs(cuzk_recent *r, cuzk_text *text, uint64_t begin_ns)
 {
-    for (size_t i = 0; i < r->n_jobs; i++) {
-        if (r->jobs[i].end_ns < begin_ns) {
+    pthread_mutex_lock(&r->jobs_lock);
+    for (size_t i = 0; i < JOB_SLOTS && r->n_jobs > 0; i++) {
+        if (r->jobs[i].job != 0 && r->jobs[i].end_ns < begin_ns) {
             cuzk_recording_put_spans(text, &r->jobs[i], 1);
         }
     }
+    pthread_mutex_unlock(&r->jobs_lock);
 }
 
 uint64_t cuzk_recent_copy(cuzk_recent *recent, cuzk_text *text, uint64_t *begin_ns,

@@ -38,15 +38,15 @@ typedef struct {
  *  Thread-safe. */
 void cuzk_recent_put(cuzk_recent *recent, const cuzk_recent_pieces *pieces);
 
-/** A job was accepted (accepted: its span, job.accepted) / has ended. Each copy tells of an
- *  unfinished job, and how many of its units were left, however long ago it was accepted.
- *  Thread-safe. */
+/** A job was accepted (accepted: its span, job.accepted; its number is not 0) / has ended. Each
+ * copy tells of an unfinished job, and how many of its units were left, however long ago it was
+ * accepted. Thread-safe. */
 void cuzk_recent_job(cuzk_recent *recent, const cuzk_timespan *accepted);
 void cuzk_recent_job_ended(cuzk_recent *recent, uint64_t job);
 
 /** A span has begun: until it ends each copy tells it as one that ends with what the copy tells.
- *  Returns what cuzk_recent_end wants; -1: too many are open, it is not told. Takes a lock for some
- *  ten nanoseconds. Thread-safe. */
+ *  Returns what cuzk_recent_end wants; -1: too many are open, it is not told. Takes no lock.
+ *  Thread-safe. */
 int cuzk_recent_begin(cuzk_recent *recent, const cuzk_timespan *span);
 /** It has ended, and was put. slot: -1 is fine. Thread-safe. */
 void cuzk_recent_end(cuzk_recent *recent, int slot);

@@ -9,13 +9,14 @@
 #include "timeline/recording.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum {
-    PERIOD_MS = 100,
-    THREAD_PIECES_MAX = 1 << 20,
+    HEAD_MAX = 1 << 20,
+    LOOK_WAIT_MS = 500, /* a copy waits at most so long for what was put just now */
     KEEP_SPANS = 2048,
     FLUSH_BYTES = 1 << 16,
     STARTS_MAX = 4096
@@ -25,18 +26,20 @@ struct cuzk_record {
     cuzk_record_file file; /* path NULL: none */
     cuzk_logger *log;
     cuzk_record_spans spans;
-    cuzk_text head;    /* pieces that every file begins with: kinds, devices */
-    cuzk_text threads; /* and those of the threads that were named so far; under lock */
-    cuzk_text pieces;  /* taken, not yet written */
+    cuzk_text head;   /* pieces that every file begins with: kinds, devices, the threads that were
+                         named so far; the thread alone writes it, under lock */
+    cuzk_text pieces; /* taken, not yet written */
     cuzk_recent_start starts[STARTS_MAX]; /* of spans that are not in memory yet */
     size_t n_starts;
     size_t n_spans, n_kept_bytes; /* not in memory yet; in memory */
     uint64_t n_taken;             /* spans in pieces */
     bool has_failed;              /* it was said */
     pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    bool ends;           /* under lock */
+    atomic_bool ends;
+    pthread_mutex_t lock;     /* guards what follows */
+    pthread_cond_t has_taken; /* n_answered has changed */
+    uint64_t n_asked;         /* for a taking that begins later */
+    uint64_t n_answered;
     cuzk_engine *engine; /* whose waits a copy tells; NULL: nobody's */
 };
 
@@ -76,20 +79,6 @@ static void note_starts(cuzk_record *r, const cuzk_timespan *spans, size_t n)
     }
 }
 
-/* What every file begins with. */
-static cuzk_status write_taken_with(cuzk_record *r, cuzk_error *err)
-{
-    cuzk_text head = {0};
-    cuzk_text_put_bytes(&head, r->head.data, r->head.size);
-    cuzk_text_put_bytes(&head, r->threads.data, r->threads.size); /* this thread alone writes it */
-    cuzk_status status = cuzk_text_check(&head, err);
-    if (status == CUZK_OK) {
-        status = cuzk_record_file_write(&r->file, &r->pieces, r->n_taken, &head, err);
-    }
-    cuzk_text_clear(&head);
-    return status;
-}
-
 /* What cannot be written is given up, counted, and said once. */
 static void write_taken(cuzk_record *r)
 {
@@ -97,7 +86,8 @@ static void write_taken(cuzk_record *r)
     if (r->file.path == NULL || (r->pieces.size == 0 && !r->pieces.failed)) {
         return;
     }
-    bool has_failed = write_taken_with(r, &err) != CUZK_OK;
+    bool has_failed =
+        cuzk_record_file_write(&r->file, &r->pieces, r->n_taken, &r->head, &err) != CUZK_OK;
     if (has_failed && !r->has_failed) {
         CUZK_LOG(r->log, CUZK_LOG_ERROR, "the recording has a gap", CUZK_LOG_S("reason", err.text));
     }
@@ -143,8 +133,13 @@ static void on_thread(void *user, uint16_t index, const char *name)
     cuzk_record *r = user;
     cuzk_recording_put_thread(&r->pieces, index, name);
     pthread_mutex_lock(&r->lock);
-    if (r->threads.size < THREAD_PIECES_MAX) {
-        cuzk_recording_put_thread(&r->threads, index, name);
+    size_t n_bytes = r->head.size;
+    if (n_bytes < HEAD_MAX) {
+        cuzk_recording_put_thread(&r->head, index, name);
+    }
+    if (r->head.failed) { /* no memory for one more: as it was */
+        r->head.size = n_bytes;
+        r->head.failed = false;
     }
     pthread_mutex_unlock(&r->lock);
 }
@@ -161,24 +156,45 @@ static void take(cuzk_record *r)
     flush(r);
 }
 
+/* Who asked before it began has its answer. */
+static void take_and_tell(cuzk_record *r)
+{
+    pthread_mutex_lock(&r->lock);
+    uint64_t n_asked = r->n_asked;
+    pthread_mutex_unlock(&r->lock);
+    take(r);
+    pthread_mutex_lock(&r->lock);
+    if (r->n_answered != n_asked) {
+        r->n_answered = n_asked;
+        pthread_cond_broadcast(&r->has_taken);
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
 static void *run(void *user)
 {
     cuzk_record *r = user;
     pthread_setname_np(pthread_self(), "record");
+    while (!atomic_load_explicit(&r->ends, memory_order_acquire)) {
+        cuzk_recorder_wait();
+        take_and_tell(r);
+    }
+    return NULL;
+}
+
+/* What was put until now is taken, unless that takes too long: what was taken before will do. */
+static void ask(cuzk_record *r)
+{
+    uint64_t until_ns = cuzk_now_ns() + LOOK_WAIT_MS * 1000000ull;
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000u),
+                                   .tv_nsec = (long)(until_ns % 1000000000u)};
     pthread_mutex_lock(&r->lock);
-    while (!r->ends) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += PERIOD_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&r->wake, &r->lock, &until);
-        pthread_mutex_unlock(&r->lock);
-        take(r);
-        pthread_mutex_lock(&r->lock);
+    uint64_t n_asked = ++r->n_asked;
+    cuzk_recorder_wake();
+    while (r->n_answered < n_asked &&
+           pthread_cond_timedwait(&r->has_taken, &r->lock, &until) == 0) {
     }
     pthread_mutex_unlock(&r->lock);
-    return NULL;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -188,9 +204,8 @@ static void destroy(cuzk_record *r)
     cuzk_record_file_close(&r->file);
     cuzk_recent_destroy(r->spans.recent);
     cuzk_text_clear(&r->head);
-    cuzk_text_clear(&r->threads);
     cuzk_text_clear(&r->pieces);
-    pthread_cond_destroy(&r->wake);
+    pthread_cond_destroy(&r->has_taken);
     pthread_mutex_destroy(&r->lock);
     free(r);
 }
@@ -229,7 +244,7 @@ static cuzk_record *create(const cuzk_record_options *o)
     pthread_condattr_t monotonic; /* none of this fails on Linux */
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&r->wake, &monotonic);
+    pthread_cond_init(&r->has_taken, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&r->lock, NULL);
     r->file.fd = -1;
@@ -278,10 +293,8 @@ void cuzk_record_stop(cuzk_record *record)
         return;
     }
     cuzk_recorder_stop();
-    pthread_mutex_lock(&record->lock);
-    record->ends = true;
-    pthread_cond_signal(&record->wake);
-    pthread_mutex_unlock(&record->lock);
+    atomic_store_explicit(&record->ends, true, memory_order_release);
+    cuzk_recorder_wake();
     pthread_join(record->thread, NULL);
     take(record);
     destroy(record);
@@ -314,10 +327,10 @@ cuzk_status cuzk_record_copy(cuzk_record *record, cuzk_text *text, uint64_t *beg
 {
     CUZK_FAIL_IF(record == NULL || record->spans.recent == NULL, err, CUZK_E_UNSUPPORTED,
                  "nothing is recorded in memory: recording.memory is 0");
+    ask(record);
     cuzk_recording_put_start(text, cuzk_wall_ns(), cuzk_now_ns());
-    cuzk_text_put_bytes(text, record->head.data, record->head.size);
     pthread_mutex_lock(&record->lock);
-    cuzk_text_put_bytes(text, record->threads.data, record->threads.size);
+    cuzk_text_put_bytes(text, record->head.data, record->head.size);
     pthread_mutex_unlock(&record->lock);
     *end_ns = cuzk_recent_copy(record->spans.recent, text, begin_ns, since_ns, n_spans_max);
     if (record->engine !=

@@ -39,8 +39,10 @@ void cuzk_record_observe(cuzk_record *record, const cuzk_event *event);
 void cuzk_record_watch(cuzk_record *record, cuzk_engine *engine);
 
 /** Append a whole recording of what was kept in memory since since_ns (cuzk_now_ns) and is not over
- *  yet, of the newest n_spans_max spans. begin_ns, end_ns: what it tells of; spans before are there
- *  where they ended later. Errors: E_UNSUPPORTED (nothing is kept), E_MEMORY. Thread-safe. */
+ *  yet, of the newest n_spans_max spans. It reaches until now, or, where that cannot be had within
+ *  half a second, until the last time that something was taken. begin_ns, end_ns: what it tells of;
+ *  spans before are there where they ended later. Errors: E_UNSUPPORTED (nothing is kept),
+ *  E_MEMORY. Thread-safe. */
 cuzk_status cuzk_record_copy(cuzk_record *record, cuzk_text *text, uint64_t *begin_ns,
                              uint64_t *end_ns, uint64_t since_ns, size_t n_spans_max,
                              cuzk_error *err) CUZK_WARN_UNUSED;

@@ -2,10 +2,14 @@
 /* A ring has one writer, its thread, and one reader at a time. The writer never waits: the reader
  * copies words that may be written at the same moment (relaxed atomics), then looks where the
  * writer is and drops what it may have overtaken. */
-#define _GNU_SOURCE /* pthread_getname_np */
+#define _GNU_SOURCE /* pthread_getname_np, sem_clockwait */
 #include "timeline/recorder.h"
 
+#include "base/clock.h"
+
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +18,14 @@ enum {
     WORDS = sizeof(cuzk_timespan) / sizeof(uint64_t),
     TEXT_MAX = 1024,
     NAME_MAX = 16,
-    BATCH = 512
+    BATCH = 512,
+    WAKE_AT = CUZK_RECORDER_RING / 2,  /* spans that wait: the reader is woken, */
+    WAKE_EACH = CUZK_RECORDER_RING / 8 /* and again after so many more */
 };
 
 typedef struct {
     atomic_uint_fast64_t head; /* spans put; slot head % RING is being written */
-    uint64_t tail;             /* reader: spans taken or lost */
+    atomic_uint_fast64_t tail; /* spans taken or lost; the reader writes it */
     atomic_bool is_left;       /* the thread has ended: the ring can serve another one */
     bool is_told;              /* reader: its thread was told to the sink */
     uint16_t thread;           /* its number, set before head moves */
@@ -33,6 +39,7 @@ typedef struct {
 } text_entry;
 
 static atomic_bool is_on;
+static sem_t wake; /* posted: there is something to take now; made by the first start */
 static atomic_uint_fast64_t n_refused;                   /* spans without a ring */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static ring *rings[CUZK_RECORDER_THREADS];
@@ -61,7 +68,7 @@ static void leave(void *value)
 cuzk_status cuzk_recorder_start(cuzk_error *err)
 {
     pthread_mutex_lock(&lock);
-    bool is_ready = has_key || pthread_key_create(&key, leave) == 0;
+    bool is_ready = has_key || (sem_init(&wake, 0, 0) == 0 && pthread_key_create(&key, leave) == 0);
     has_key = is_ready;
     if (is_ready && text_bytes == NULL) {
         text_bytes = malloc(CUZK_RECORDER_TEXT_BYTES);
@@ -99,7 +106,8 @@ static ring *find_ring(void)
     for (size_t i = 0; i < n_rings; i++) {
         ring *r = rings[i];
         if (atomic_load_explicit(&r->is_left, memory_order_acquire) &&
-            r->tail == atomic_load_explicit(&r->head, memory_order_relaxed)) {
+            atomic_load_explicit(&r->tail, memory_order_relaxed) ==
+                atomic_load_explicit(&r->head, memory_order_relaxed)) {
             return r;
         }
     }
@@ -143,16 +151,35 @@ void cuzk_recorder_put(const cuzk_timespan *span)
         atomic_fetch_add_explicit(&n_refused, 1, memory_order_relaxed);
         return;
     }
-    cuzk_timespan s = *span;
-    s.thread = r->thread;
-    uint64_t words[WORDS];
-    memcpy(words, &s, sizeof s);
     uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
     atomic_uint_fast64_t *slot = r->words[head % CUZK_RECORDER_RING];
+#pragma GCC unroll 6
     for (size_t i = 0; i < WORDS; i++) {
-        atomic_store_explicit(&slot[i], words[i], memory_order_release);
+        uint64_t word;
+        memcpy(&word, (const char *)span + i * sizeof word, sizeof word);
+        atomic_store_explicit(&slot[i], word, memory_order_release);
     }
     atomic_store_explicit(&r->head, head + 1, memory_order_release);
+    uint64_t n_wait = head + 1 - atomic_load_explicit(&r->tail, memory_order_relaxed);
+    if (n_wait >= WAKE_AT && n_wait % WAKE_EACH == 0) {
+        cuzk_recorder_wake();
+    }
+}
+
+void cuzk_recorder_wake(void)
+{
+    sem_post(&wake);
+}
+
+void cuzk_recorder_wait(void)
+{
+    uint64_t until_ns = cuzk_now_ns() + CUZK_RECORDER_PERIOD_MS * 1000000ull;
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / 1000000000u),
+                                   .tv_nsec = (long)(until_ns % 1000000000u)};
+    while (sem_clockwait(&wake, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR) {
+    }
+    while (sem_trywait(&wake) == 0) { /* one taking answers all */
+    }
 }
 
 void cuzk_recorder_work_on(const cuzk_timespan *of)
@@ -228,6 +255,7 @@ static uint64_t take_batch(ring *r, uint64_t from, uint64_t to, const cuzk_recor
             words[i] = atomic_load_explicit(&slot[i], memory_order_acquire);
         }
         memcpy(&batch[k], words, sizeof words);
+        batch[k].thread = r->thread; /* of all spans that a ring has at a time */
     }
     /* the slot of `head` itself may be half written */
     uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
@@ -245,7 +273,7 @@ static uint64_t take_batch(ring *r, uint64_t from, uint64_t to, const cuzk_recor
 static void take_ring(ring *r, const cuzk_recorder_sink *sink)
 {
     uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
-    uint64_t tail = r->tail;
+    uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
     if (head == tail) {
         return;
     }
@@ -262,7 +290,7 @@ static void take_ring(ring *r, const cuzk_recorder_sink *sink)
         tail = take_batch(r, tail, head, sink);
     }
     pthread_mutex_lock(&lock); /* find_ring looks at tail */
-    r->tail = tail;
+    atomic_store_explicit(&r->tail, tail, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The process's timeline as it is written: each thread puts spans into a ring of its own, without
- * locks, system calls or (after its first span) allocation; a reader takes them out. What a slow
- * reader has not taken is overwritten, counted and told: recording never holds up work.
+ * locks or (after its first span) allocation, and with a system call only where its ring is half
+ * full and the reader sleeps; a reader takes them out. What a slow reader has not taken is
+ * overwritten, counted and told: recording never holds up work.
  *
  * There is one recorder in a process, as there is one clock; until it is started, spans cost a load
  * and a branch. */
@@ -16,6 +17,7 @@
 enum {
     CUZK_RECORDER_THREADS = 1024,      /* that record at a time; more are counted as lost */
     CUZK_RECORDER_RING = 4096,         /* spans of a thread that wait to be taken */
+    CUZK_RECORDER_PERIOD_MS = 500,     /* what was put is taken after at most so long */
     CUZK_RECORDER_TEXTS = 8192,        /* texts that wait to be taken */
     CUZK_RECORDER_TEXT_BYTES = 1 << 20 /* their bytes */
 };
@@ -29,8 +31,8 @@ void cuzk_recorder_stop(void);
 
 bool cuzk_recorder_is_on(void);
 
-/** Put a span into this thread's ring; its `thread` is set here. Nothing happens when no recorder
- *  was started. Thread-safe; not for signal handlers. */
+/** Put a span into this thread's ring; its `thread` is set when it is taken. Nothing happens when
+ * no recorder was started. Thread-safe; not for signal handlers. */
 void cuzk_recorder_put(const cuzk_timespan *span);
 
 /** From here on this thread works on the job, unit, device and worker of `of` (its name and times
@@ -59,6 +61,14 @@ typedef struct {
 /** Take everything that was put so far: texts and threads first, then spans, in order within each
  *  thread. One caller at a time: others wait. */
 void cuzk_recorder_take(const cuzk_recorder_sink *sink);
+
+/** Wait until it is time to take: the period has passed, or, before that, some thread's ring is
+ * half full, or cuzk_recorder_wake was called, also before the wait began. For the one thread that
+ *  takes; the recorder was started. */
+void cuzk_recorder_wait(void);
+
+/** End that wait. The recorder was started. Thread-safe, takes no lock. */
+void cuzk_recorder_wake(void);
 
 /** Bytes that the recorder holds. Thread-safe. */
 uint64_t cuzk_recorder_bytes(void);

@@ -7,6 +7,11 @@
 #include <string.h>
 #include <zlib.h>
 
+enum {
+    PACKED_MAX = 64, /* of a span: four varints of 64 bits, one of 32, three of 16, six bytes: 60 */
+    BATCH = 64       /* spans that room is made for at once */
+};
+
 static void put_u32(cuzk_text *text, uint32_t v)
 {
     uint8_t b[4];
@@ -122,11 +127,15 @@ void cuzk_recording_put_machine(cuzk_text *text, const cuzk_recording_machine *m
     end(text, at);
 }
 
-/* At most 64 bytes. */
+static bool is_of_job(const cuzk_timespan *s)
+{
+    return s->job != 0 || s->kind != 0 || s->priority != 0;
+}
+
+/* At most PACKED_MAX bytes. */
 static size_t pack(uint8_t *to, const cuzk_timespan *s, const cuzk_timespan *last)
 {
-    unsigned flags = (s->job != 0 || s->kind != 0 || s->priority != 0 ? CUZK_PACK_JOB : 0) |
-                     (s->unit != -1 ? CUZK_PACK_UNIT : 0) |
+    unsigned flags = (is_of_job(s) ? CUZK_PACK_JOB : 0) | (s->unit != -1 ? CUZK_PACK_UNIT : 0) |
                      (s->device != -1 || s->worker != -1 ? CUZK_PACK_DEVICE : 0) |
                      (s->value != 0 ? CUZK_PACK_VALUE : 0) | (s->text != 0 ? CUZK_PACK_TEXT : 0) |
                      (s->status != 0 ? CUZK_PACK_STATUS : 0);
@@ -165,13 +174,22 @@ void cuzk_recording_put_spans(cuzk_text *text, const cuzk_timespan *spans, size_
     size_t at = begin(text, CUZK_PIECE_SPANS);
     put_varint(text, n);
     cuzk_timespan last = {0};
-    for (size_t i = 0; i < n; i++) {
-        uint8_t packed[80];
-        cuzk_text_put_bytes(text, (const char *)packed, pack(packed, &spans[i], &last));
-        last.begin_ns = spans[i].begin_ns;
-        if (spans[i].job != 0 || spans[i].kind != 0 || spans[i].priority != 0) {
-            last.job = spans[i].job;
+    for (size_t i = 0; i < n;) {
+        size_t n_batch = n - i < BATCH ? n - i : BATCH;
+        uint8_t *to = (uint8_t *)cuzk_text_room(text, n_batch * PACKED_MAX);
+        if (to == NULL) {
+            return;
         }
+        uint8_t *p = to;
+        for (; n_batch > 0; n_batch--, i++) {
+            p += pack(p, &spans[i], &last);
+            last.begin_ns = spans[i].begin_ns;
+            if (is_of_job(&spans[i])) {
+                last.job = spans[i].job;
+            }
+        }
+        text->size += (size_t)(p - to);
     }
+    cuzk_text_put_bytes(text, NULL, 0); /* the NUL */
     end(text, at);
 }

@@ -189,19 +189,65 @@ static void test_jobs(void **state)
     cuzk_recent_destroy(recent);
 }
 
+/* Many unfinished jobs whose numbers share slots, ended in any order: exactly those that are left
+ * are told. */
+static void test_many_jobs(void **state)
+{
+    (void)state;
+    enum { JOBS = 3000, STEPS = 20000 };
+    static bool is_there[JOBS];
+    cuzk_recent *recent = cuzk_recent_create(4096);
+    cuzk_recording r;
+    uint64_t begin_ns, now = cuzk_now_ns(), random = 12345;
+    size_t n_there = 0;
+    for (size_t step = 0; step < STEPS; step++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        size_t i = (random >> 33) % JOBS;
+        /* every third number has the same place as the one before it */
+        cuzk_timespan s =
+            span(CUZK_SPAN_JOB_ACCEPTED, 1 + i - i % 3 + i % 3 * 2 * CUZK_RECENT_JOBS, now, now);
+        if (is_there[i]) {
+            cuzk_recent_job_ended(recent, s.job);
+        } else {
+            cuzk_recent_job(recent, &s);
+        }
+        is_there[i] = !is_there[i];
+        n_there += is_there[i] ? 1 : (size_t)-1;
+    }
+    put(recent, 1u << 30, 1, 0);
+    look(recent, &r, cuzk_now_ns(), 1000, &begin_ns); /* their pieces are left out */
+    assert_int_equal(r.n_spans, n_there);
+    for (size_t i = 0; i < JOBS; i++) {
+        assert_int_equal(
+            count(&r, CUZK_SPAN_JOB_ACCEPTED, 1 + i - i % 3 + i % 3 * 2 * CUZK_RECENT_JOBS),
+            is_there[i]);
+    }
+    cuzk_recording_clear(&r);
+    /* more than are kept: those that came first */
+    for (uint64_t job = 1u << 20; job < (1u << 20) + 2 * CUZK_RECENT_JOBS; job++) {
+        cuzk_timespan s = span(CUZK_SPAN_JOB_ACCEPTED, job, now, now);
+        cuzk_recent_job(recent, &s);
+    }
+    look(recent, &r, cuzk_now_ns(), 1000, &begin_ns);
+    assert_int_equal(r.n_spans, CUZK_RECENT_JOBS);
+    cuzk_recording_clear(&r);
+    cuzk_recent_destroy(recent);
+}
+
 enum { THREADS = 4, ROUNDS = 300 };
 
 static void *work(void *user)
 {
     cuzk_recent *recent = user;
     for (size_t i = 0; i < ROUNDS; i++) {
-        cuzk_timespan s = span(CUZK_SPAN_LANE, i, cuzk_now_ns(), 0);
+        cuzk_timespan s = span(CUZK_SPAN_LANE, i + 1, cuzk_now_ns(), 0);
+        s.value = ~s.job; /* a torn span would show */
         int slot = cuzk_recent_begin(recent, &s);
         s.value = 4;
         s.end_ns = s.begin_ns;
         cuzk_recent_job(recent, &s);
-        put(recent, i, 3, 1);
-        cuzk_recent_job_ended(recent, i);
+        put(recent, s.job, 3, 1);
+        cuzk_recent_job_ended(recent, s.job);
         cuzk_recent_end(recent, slot);
     }
     return NULL;
@@ -219,6 +265,9 @@ static void test_threads(void **state)
     uint64_t begin_ns;
     for (size_t i = 0; i < ROUNDS / 10; i++) {
         look(recent, &r, 0, 1000, &begin_ns);
+        for (size_t k = 0; k < r.n_spans; k++) {
+            assert_true(r.spans[k].name != CUZK_SPAN_LANE || r.spans[k].value == ~r.spans[k].job);
+        }
         cuzk_recording_clear(&r);
     }
     for (size_t i = 0; i < THREADS; i++) {
@@ -235,8 +284,9 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept), cmocka_unit_test(test_bounds),  cmocka_unit_test(test_open),
-        cmocka_unit_test(test_jobs), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_kept),      cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_open),      cmocka_unit_test(test_jobs),
+        cmocka_unit_test(test_many_jobs), cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
  * that end leave their rings to others. */
 #include "timeline/recorder.h"
 
+#include "base/clock.h"
+
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -251,6 +253,38 @@ static void test_inner_spans(void **state)
     assert_int_equal(n, 2);
 }
 
+/* Who takes is woken by a ring that is half full, and by who asks; else it sleeps its period. What
+ * does not wake it would take WAITS periods here. */
+static void test_wait(void **state)
+{
+    (void)state;
+    enum { WAITS = 20 };
+    const uint64_t period_ns = CUZK_RECORDER_PERIOD_MS * 1000000ull;
+    cuzk_recorder_take(&sink);
+    uint64_t begin_ns = cuzk_now_ns();
+    for (int i = 0; i < WAITS; i++) {
+        uint64_t n = CUZK_RECORDER_RING / 2;
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, write_some, &n), 0);
+        cuzk_recorder_wait();
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        cuzk_recorder_take(&sink);
+    }
+    assert_true(cuzk_now_ns() - begin_ns < WAITS * period_ns);
+    begin_ns = cuzk_now_ns();
+    for (int i = 0; i < WAITS; i++) {
+        cuzk_recorder_wake();
+        cuzk_recorder_wake(); /* one wait answers all */
+        cuzk_recorder_wait();
+    }
+    assert_true(cuzk_now_ns() - begin_ns < WAITS * period_ns);
+    begin_ns = cuzk_now_ns();
+    put(1);
+    cuzk_recorder_wait();
+    assert_true(cuzk_now_ns() - begin_ns >= period_ns);
+    cuzk_recorder_take(&sink);
+}
+
 static void test_stop(void **state)
 {
     (void)state;
@@ -273,6 +307,7 @@ int main(void)
         cmocka_unit_test(test_rings_serve_again),
         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_inner_spans),
+        cmocka_unit_test(test_wait),
         cmocka_unit_test(test_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
