@@ -89,7 +89,7 @@ typedef struct {
     unsigned n_devices, n_workers;                /* workers of each device */
     unsigned n_witness, n_finishers, n_verifiers; /* threads */
     unsigned n_cores;                             /* that the host's stages share */
-    unsigned n_copies; /* copies that go on at full speed at once, over all devices */
+    unsigned n_copies; /* copies that go on at full speed at once, under each root of the bus */
     bool is_backlog;   /* all jobs are there at the beginning */
     bool as_json;
     uint64_t memory_bytes; /* of host memory, for partitions: the circuits' not in it */
@@ -97,11 +97,14 @@ typedef struct {
      * Stages: witness, host-before, copy, lane, host-after, finish, verify; times in s, ms or us.
      */
     const char *durations;
+    unsigned n_roots;     /* of the bus, devices shared out among them; 0: one */
+    unsigned memory_gb_s; /* of host memory, which witnesses and copies share */
+    unsigned n_repeats;   /* the recording's jobs so many times, with is_backlog; 0: once */
 } cuzk_timeline_machine;
 
 #define CUZK_TIMELINE_MACHINE_INIT                                                                 \
     {                                                                                              \
-        sizeof(cuzk_timeline_machine), 0, 0, 0, 0, 0, 0, 0, false, false, 0, 0                     \
+        sizeof(cuzk_timeline_machine), 0, 0, 0, 0, 0, 0, 0, false, false, 0, 0, 0, 0, 0            \
     }
 
 /** Read a recording and run its jobs through a model of the pipeline: on the machine as given, and

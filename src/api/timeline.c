@@ -162,8 +162,11 @@ static cuzk_status simulate(cuzk_text *out, const char *path, const cuzk_timelin
         what.machine.cores = m->n_cores;
         what.machine.copies = m->n_copies;
         what.machine.is_backlog = m->is_backlog;
+        what.machine.n_roots = m->n_roots;
+        what.machine.memory_rate = m->memory_gb_s;
+        what.n_repeats = m->n_repeats;
         what.is_changed = what.is_changed || m->memory_bytes != 0 || m->n_cores != 0 ||
-                          m->n_copies != 0 || m->is_backlog;
+                          m->n_copies != 0 || m->is_backlog || m->memory_gb_s != 0;
         status = m->durations != NULL ? cuzk_what_if_durations(&what, m->durations, err) : CUZK_OK;
     }
     if (status == CUZK_OK) {

@@ -186,7 +186,8 @@ int cuzk_cli_simulate(cuzk_cli_args *args)
         {"--devices", &machine.n_devices},         {"--workers", &machine.n_workers},
         {"--witness-threads", &machine.n_witness}, {"--finishers", &machine.n_finishers},
         {"--verifiers", &machine.n_verifiers},     {"--cores", &machine.n_cores},
-        {"--copies", &machine.n_copies},
+        {"--copies", &machine.n_copies},           {"--roots", &machine.n_roots},
+        {"--memory-rate", &machine.memory_gb_s},   {"--repeat", &machine.n_repeats},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         const char *text = cuzk_cli_value(args, numbers[i].option);
@@ -200,6 +201,9 @@ int cuzk_cli_simulate(cuzk_cli_args *args)
     }
     machine.durations = cuzk_cli_value(args, "--durations");
     machine.is_backlog = cuzk_cli_value(args, "--backlog") != NULL;
+    if (machine.n_repeats != 0 && !machine.is_backlog) {
+        return cuzk_cli_usage(args, "--repeat goes with --backlog");
+    }
     machine.as_json = args->json;
     char *text;
     size_t n_bytes;

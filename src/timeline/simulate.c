@@ -48,8 +48,11 @@ typedef struct {
     task *tasks;
     size_t n_tasks;
     unsigned n_class[CLASSES];
-    unsigned n_witness, n_finish, n_verify; /* threads that work */
-    size_t n_ahead;                         /* units with a witness, or one in the making */
+    unsigned n_copies[CUZK_SIM_DEVICES]; /* under each root */
+    double memory_wanted;                /* bytes a ns of what goes on, at full speed */
+    double host_ns, copy_ns[CUZK_SIM_DEVICES], memory_bytes; /* used so far */
+    unsigned n_witness, n_finish, n_verify;                  /* threads that work */
+    size_t n_ahead; /* units with a witness, or one in the making */
     size_t next_job;
     uint64_t bytes;
     double now;
@@ -108,11 +111,43 @@ static uint64_t length_of(const cuzk_sim_unit *u, place at)
     return u->verify;
 }
 
+static unsigned n_roots(const sim *s)
+{
+    unsigned n = s->m->n_roots == 0 ? 1 : s->m->n_roots;
+    return n < s->m->n_devices ? n : s->m->n_devices;
+}
+
+static unsigned root_of(const sim *s, unsigned d)
+{
+    return (unsigned)((uint64_t)d * n_roots(s) / s->m->n_devices);
+}
+
+/* Bytes a ns of host memory that a piece of work moves at full speed. */
+static double traffic_of(const sim *s, size_t unit, place at)
+{
+    const cuzk_sim_unit *u = &s->load->units[unit];
+    unsigned times = at == AT_WITNESS ? CUZK_SIM_WITNESS_TRAFFIC
+                     : at == AT_COPY  ? CUZK_SIM_COPY_TRAFFIC
+                                      : 0;
+    uint64_t ns = length_of(u, at);
+    return times == 0 || ns == 0 ? 0 : (double)times * (double)u->bytes / (double)ns;
+}
+
+/* One more of its class, or (-1) one fewer. */
+static void count(sim *s, size_t unit, place at, int more)
+{
+    s->n_class[class_of(at)] += (unsigned)more;
+    s->memory_wanted += more * traffic_of(s, unit, at);
+    if (at == AT_COPY) {
+        s->n_copies[root_of(s, s->on[unit])] += (unsigned)more;
+    }
+}
+
 static void begin(sim *s, size_t unit, place at)
 {
     s->tasks[s->n_tasks++] =
         (task){unit, at, s->on[unit], (double)length_of(&s->load->units[unit], at)};
-    s->n_class[class_of(at)]++;
+    count(s, unit, at, 1);
 }
 
 /* ---- hand-overs ------------------------------------------------------------------------------ */
@@ -240,7 +275,7 @@ static void end(sim *s, const task *t)
 {
     const cuzk_sim_unit *u = &s->load->units[t->unit];
     device *dev = &s->devices[t->device];
-    s->n_class[class_of(t->at)]--;
+    count(s, t->unit, t->at, -1);
     switch (t->at) {
     case AT_WITNESS:
         s->n_witness--;
@@ -281,10 +316,34 @@ static void end(sim *s, const task *t)
     }
 }
 
-static double rate_of(const sim *s, work_class c)
+static double share(double most, double wanted)
 {
-    double most = c == HOST ? s->m->cores : c == COPY ? s->m->copies : 0;
-    return most <= 0 || s->n_class[c] <= most ? 1 : most / s->n_class[c];
+    return most <= 0 || wanted <= most ? 1 : most / wanted;
+}
+
+/* How fast a piece of work goes, of 1: the scarcest of what it needs. */
+static double rate_of(const sim *s, const task *t)
+{
+    work_class c = class_of(t->at);
+    if (c == DEVICE) {
+        return 1;
+    }
+    double rate = c == HOST ? share(s->m->cores, s->n_class[HOST])
+                            : share(s->m->copies, s->n_copies[root_of(s, t->device)]);
+    double memory = share(s->m->memory_rate, s->memory_wanted);
+    return traffic_of(s, t->unit, t->at) > 0 && memory < rate ? memory : rate;
+}
+
+/* What is used in ns, before it goes on. */
+static void note_use(sim *s, double ns)
+{
+    for (size_t i = 0; i < s->n_tasks; i++) {
+        const task *t = &s->tasks[i];
+        double work = ns * rate_of(s, t);
+        s->memory_bytes += work * traffic_of(s, t->unit, t->at);
+        s->host_ns += class_of(t->at) == HOST ? work : 0;
+        s->copy_ns[t->at == AT_COPY ? root_of(s, t->device) : 0] += t->at == AT_COPY ? work : 0;
+    }
 }
 
 static double seconds_busy(const sim *s, double ns)
@@ -299,10 +358,9 @@ static double seconds_busy(const sim *s, double ns)
 /* On to the next end of a piece of work, or the next arrival; false: there is nothing left. */
 static bool step(sim *s, double busy[4])
 {
-    double rates[CLASSES] = {rate_of(s, HOST), rate_of(s, COPY), 1};
     double ns = INFINITY;
     for (size_t i = 0; i < s->n_tasks; i++) {
-        double left = s->tasks[i].left / rates[class_of(s->tasks[i].at)];
+        double left = s->tasks[i].left / rate_of(s, &s->tasks[i]);
         ns = left < ns ? left : ns;
     }
     bool has_next = s->next_job < s->load->n_jobs && !s->m->is_backlog;
@@ -315,6 +373,7 @@ static bool step(sim *s, double busy[4])
     busy[1] += s->n_witness * ns;
     busy[2] += s->n_finish * ns;
     busy[3] += s->n_verify * ns;
+    note_use(s, ns);
     s->now += ns;
     size_t n = s->n_tasks;
     s->n_tasks = 0; /* what goes on is kept in front; what begins is put behind it */
@@ -322,7 +381,7 @@ static bool step(sim *s, double busy[4])
     size_t n_ended = 0;
     for (size_t i = 0; i < n; i++) {
         task t = s->tasks[i];
-        t.left -= ns * rates[class_of(t.at)];
+        t.left -= ns * rate_of(s, &t);
         /* rounding: a millionth of a nanosecond is nothing */
         if (t.left <= 1e-6) {
             ended[n_ended++] = t;
@@ -417,6 +476,30 @@ static void release(sim *s)
     free(s->tasks);
 }
 
+static void set_use(const sim *s)
+{
+    const cuzk_sim_machine *m = s->m;
+    cuzk_sim_result *r = s->out;
+    double ns = (double)r->end_ns, lanes = 0, copies = 0;
+    if (ns <= 0) {
+        return;
+    }
+    for (unsigned d = 0; d < m->n_devices; d++) {
+        lanes += (double)r->lane_ns[d];
+    }
+    for (unsigned i = 0; i < n_roots(s); i++) {
+        copies = s->copy_ns[i] > copies ? s->copy_ns[i] : copies;
+    }
+    r->use[CUZK_SIM_LANES] = lanes / ns / m->n_devices;
+    r->use[CUZK_SIM_WORKERS] = (double)r->worker_ns / ns / m->n_devices / m->n_workers;
+    r->use[CUZK_SIM_WITNESS_THREADS] = (double)r->witness_ns / ns / m->n_witness;
+    r->use[CUZK_SIM_FINISHERS] = (double)r->finish_ns / ns / m->n_finishers;
+    r->use[CUZK_SIM_VERIFIERS] = (double)r->verify_ns / ns / m->n_verifiers;
+    r->use[CUZK_SIM_CORES] = m->cores > 0 ? s->host_ns / ns / m->cores : 0;
+    r->use[CUZK_SIM_COPIES] = m->copies > 0 ? copies / ns / m->copies : 0;
+    r->use[CUZK_SIM_MEMORY_RATE] = m->memory_rate > 0 ? s->memory_bytes / ns / m->memory_rate : 0;
+}
+
 cuzk_status cuzk_simulate(cuzk_sim_result *result, const cuzk_sim_load *load,
                           const cuzk_sim_machine *machine, cuzk_error *err)
 {
@@ -438,6 +521,7 @@ cuzk_status cuzk_simulate(cuzk_sim_result *result, const cuzk_sim_load *load,
     result->witness_ns = (uint64_t)(busy[1] + 0.5);
     result->finish_ns = (uint64_t)(busy[2] + 0.5);
     result->verify_ns = (uint64_t)(busy[3] + 0.5);
+    set_use(&s);
     release(&s);
     return CUZK_OK;
 }

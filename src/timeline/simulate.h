@@ -39,12 +39,33 @@ typedef struct {
     uint64_t budget_bytes; /* 0: no limit */
     uint64_t critical_bytes; /* of them, for what is CRITICAL while others hold some */
     double cores;            /* that the host's stages share; 0: as many as they ask for */
-    double copies;           /* that go on at full speed at once, over all devices; 0: any number */
+    double copies;           /* that go on at full speed at once, under each root; 0: any number */
+    unsigned n_roots;        /* of the bus, devices shared out among them; 0 counts as 1 */
+    double memory_rate;      /* bytes a ns (GB/s) of host memory; 0: no limit. Witnesses and copies
+                                share it: what they move is CUZK_SIM_*_TRAFFIC times a unit's bytes */
     bool coarse_lane;        /* the lane is held from the beginning of prove.start to its end */
     bool is_backlog;         /* all jobs are there at the beginning */
 } cuzk_sim_machine;
 
 enum { CUZK_SIM_DEVICES = 64 };
+
+/* How often a unit's bytes pass host memory: written when its witness is made (a line is read
+ * before it is written); copied up from pageable memory: read, written to the driver's buffer, read
+ * by the device. */
+enum { CUZK_SIM_WITNESS_TRAFFIC = 2, CUZK_SIM_COPY_TRAFFIC = 3 };
+
+/* What units share, as cuzk_sim_result.use tells how much of it is taken. */
+typedef enum {
+    CUZK_SIM_LANES,
+    CUZK_SIM_WORKERS,
+    CUZK_SIM_WITNESS_THREADS,
+    CUZK_SIM_FINISHERS,
+    CUZK_SIM_VERIFIERS,
+    CUZK_SIM_CORES,
+    CUZK_SIM_COPIES,
+    CUZK_SIM_MEMORY_RATE,
+    CUZK_SIM_RESOURCES
+} cuzk_sim_resource;
 
 typedef struct {
     uint64_t end_ns;                                                 /* of the last unit */
@@ -53,6 +74,8 @@ typedef struct {
     uint64_t worker_ns, witness_ns, finish_ns, verify_ns; /* busy, added up over threads */
     uint64_t lane_wait_ns;
     uint64_t peak_bytes;
+    /* of 1, on average until end_ns; of the fullest root. 0 where there is no limit */
+    double use[CUZK_SIM_RESOURCES];
 } cuzk_sim_result;
 
 /** The load of a recording: every job that ended in it and whose units' spans are all there,

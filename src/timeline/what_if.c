@@ -83,7 +83,9 @@ static void change_machine(cuzk_sim_machine *m, variant v, size_t n_units)
         m->n_finishers *= 2;
         m->n_verifiers *= 2;
         m->cores *= 2;
-        m->copies *= 2;
+        m->n_roots *= 2;
+        m->copies *= m->n_roots > 0 ? 1 : 2;
+        m->memory_rate *= 2;
         m->budget_bytes *= 2;
         m->critical_bytes *= 2;
     }
@@ -168,6 +170,33 @@ static void put_gaps(cuzk_text *text, const gaps *g, unsigned causes, bool as_js
     }
 }
 
+/* What is taken of each resource, and which is the scarcest. */
+static void put_use(cuzk_text *text, const cuzk_sim_result *r, bool as_json)
+{
+    static const char *const names[CUZK_SIM_RESOURCES] = {
+        [CUZK_SIM_LANES] = "lanes",
+        [CUZK_SIM_WORKERS] = "workers",
+        [CUZK_SIM_WITNESS_THREADS] = "witness threads",
+        [CUZK_SIM_FINISHERS] = "finishers",
+        [CUZK_SIM_VERIFIERS] = "verifiers",
+        [CUZK_SIM_CORES] = "cores",
+        [CUZK_SIM_COPIES] = "copies of a root",
+        [CUZK_SIM_MEMORY_RATE] = "memory rate",
+    };
+    unsigned most = 0;
+    cuzk_text_put(text, as_json ? ",\"use\":{" : "  in use: ");
+    for (unsigned i = 0, n = 0; i < CUZK_SIM_RESOURCES; i++) {
+        /* a worker waits for the lane most of the time: it is no resource of its own then */
+        most = i != CUZK_SIM_WORKERS && r->use[i] > r->use[most] ? i : most;
+        if (as_json) {
+            cuzk_text_printf(text, "%s\"%s\":%.6f", i > 0 ? "," : "", names[i], r->use[i]);
+        } else if (r->use[i] > 0) {
+            cuzk_text_printf(text, "%s%s %.1f%%", n++ > 0 ? ", " : "", names[i], 100 * r->use[i]);
+        }
+    }
+    cuzk_text_printf(text, as_json ? "},\"limit\":\"%s\"" : "; the limit: %s\n", names[most]);
+}
+
 static void put_line(cuzk_text *text, const cuzk_what_if *w, variant v, const cuzk_sim_load *load,
                      const cuzk_sim_result *result, double base, const gaps *g)
 {
@@ -181,10 +210,11 @@ static void put_line(cuzk_text *text, const cuzk_what_if *w, variant v, const cu
     if (w->as_json) {
         cuzk_text_printf(text,
                          "%s{\"variant\":\"%s\",\"end_ns\":%" PRIu64
-                         ",\"units_per_s\":%.6f,\"kernel_active\":%.6f,\"peak_bytes\":%" PRIu64
-                         ",\"gap_ns\":{",
+                         ",\"units_per_s\":%.6f,\"kernel_active\":%.6f,\"peak_bytes\":%" PRIu64,
                          v == AS_IT_IS ? "" : ",", variants[v].name, result->end_ns, per_s, active,
                          result->peak_bytes);
+        put_use(text, result, true);
+        cuzk_text_put(text, ",\"gap_ns\":{");
         put_gaps(text, g, variants[v].causes, true);
         cuzk_text_put(text, "}}");
     } else {
@@ -196,6 +226,9 @@ static void put_line(cuzk_text *text, const cuzk_what_if *w, variant v, const cu
             text->data[--text->size] = '\0';
         }
         cuzk_text_put(text, "\n");
+        if (v == AS_IT_IS) {
+            put_use(text, result, false);
+        }
     }
 }
 
@@ -203,6 +236,7 @@ static void put_head(cuzk_text *text, const cuzk_what_if *w, const cuzk_sim_load
 {
     const cuzk_sim_machine *m = &w->machine;
     uint64_t ns = recorded_ns(w->recording);
+    size_t n_recorded = load->n_units / (w->n_repeats > 1 ? w->n_repeats : 1);
     if (w->as_json) {
         cuzk_text_printf(text,
                          "{\"ok\":true,\"jobs\":%zu,\"units\":%zu,\"recorded_ns\":%" PRIu64
@@ -222,9 +256,32 @@ static void put_head(cuzk_text *text, const cuzk_what_if *w, const cuzk_sim_load
                          cuzk_size_of(m->budget_bytes).text);
     }
     cuzk_text_printf(text, "recorded: %.3f s, %.3f partitions a second\n\n", (double)ns / 1e9,
-                     rate(load->n_units, ns));
+                     rate(n_recorded, ns));
     cuzk_text_printf(text, "%-44s %12s %12s %8s %7s  %s\n", "simulated", "until", "partitions/s",
                      "kernels", "", "without gaps, recorded of each partition");
+}
+
+/* The recording's jobs n times, as if they all were there at the beginning. */
+static cuzk_status repeat(cuzk_sim_load *load, unsigned n, cuzk_error *err)
+{
+    size_t n_jobs = load->n_jobs, n_units = load->n_units;
+    cuzk_sim_job *jobs = reallocarray(load->jobs, n_jobs + 1, n * sizeof *jobs);
+    load->jobs = jobs != NULL ? jobs : load->jobs;
+    cuzk_sim_unit *units = reallocarray(load->units, n_units + 1, n * sizeof *units);
+    load->units = units != NULL ? units : load->units;
+    CUZK_FAIL_IF(jobs == NULL || units == NULL, err, CUZK_E_MEMORY,
+                 "simulating %zu partitions %u times: out of memory", n_units, n);
+    for (size_t i = n_jobs; i < n * n_jobs; i++) {
+        jobs[i] = jobs[i - n_jobs];
+        jobs[i].first_unit += n_units;
+    }
+    for (size_t i = n_units; i < n * n_units; i++) {
+        units[i] = units[i - n_units];
+        units[i].job += n_jobs;
+    }
+    load->n_jobs *= n;
+    load->n_units *= n;
+    return CUZK_OK;
 }
 
 cuzk_status cuzk_what_if_put(cuzk_text *text, const cuzk_what_if *what, cuzk_error *err)
@@ -232,10 +289,15 @@ cuzk_status cuzk_what_if_put(cuzk_text *text, const cuzk_what_if *what, cuzk_err
     cuzk_sim_load load;
     gaps g;
     CUZK_TRY(cuzk_sim_load_of(&load, what->recording, err));
-    cuzk_what_if_give_durations(what, load.units, load.n_units);
-    put_head(text, what, &load);
     double base = 0;
     cuzk_status status = take_gaps(&g, what->recording, &load, err);
+    if (status == CUZK_OK && what->n_repeats > 1) {
+        status = repeat(&load, what->n_repeats, err);
+    }
+    if (status == CUZK_OK) {
+        cuzk_what_if_give_durations(what, load.units, load.n_units);
+        put_head(text, what, &load);
+    }
     for (int v = AS_IT_IS; v < VARIANTS && status == CUZK_OK; v++) {
         cuzk_sim_result result;
         status = simulate(&result, &load, &what->machine, (variant)v, err);

@@ -24,6 +24,7 @@ typedef struct {
     cuzk_sim_machine machine; /* to simulate */
     bool is_changed;          /* it is not the recorded one: the comparison with it is left out */
     bool as_json;
+    unsigned n_repeats; /* the jobs so many times, with machine.is_backlog; 0: once */
     bool is_given[CUZK_WHAT_IF_STAGES]; /* by cuzk_what_if_durations */
     uint64_t given_ns[CUZK_WHAT_IF_STAGES];
 } cuzk_what_if;

@@ -136,6 +136,21 @@ def same(path, text):
     assert kept == text, "%s differs; CUZK_TEST_UPDATE=1 writes it anew:\n%s" % (path, text)
 
 
+def test_kept_on_several_cards(cuzk):
+    """What docs/performance.md predicts of several cards is what the model says of the kept recording."""
+    predicted = {1: 1.168, 2: 2.337, 4: 4.673, 8: 9.345}
+    page = open(os.path.join(TOP, "docs/performance.md")).read()
+    for n, rate in predicted.items():
+        options = ["--devices", n, "--cores", 16 * n, "--roots", (n + 3) // 4, "--copies", 2, "--memory-rate", 100]
+        j = cuzk.ok("simulate", os.path.join(TOP, "tests/vectors/gpu_porep_32g_jobs.rec.gz"), *options, "--witness-threads", 32,
+                    "--finishers", 8, "--verifiers", 8, "--backlog", "--repeat", 4 * n, "--json").json()
+        v = j["variants"][0]
+        assert j["units"] == 280 * n and "%.3f" % v["units_per_s"] == "%.3f" % rate and v["limit"] == "lanes", (n, v)
+        assert "| %d | %.3f | " % (n, rate) in page, n
+        assert 0.99 < v["use"]["lanes"] <= 1 and 0 < v["use"]["copies of a root"] < 0.1 and 0 < v["use"]["memory rate"] < 0.1, v
+    cuzk.fails(2, "--repeat goes with --backlog", "simulate", os.path.join(TOP, "tests/vectors/gpu_porep_32g_jobs.rec.gz"), "--repeat", 2)
+
+
 def test_kept_is_simulated(cuzk):
     """The model takes as long for seven PoReps as the card took."""
     j = cuzk.ok("simulate", os.path.join(TOP, "tests/vectors/gpu_porep_32g_jobs.rec.gz"), "--json").json()

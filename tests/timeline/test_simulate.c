@@ -364,6 +364,57 @@ static void test_recorded_memory(void **state)
     cuzk_recording_clear(&s.recording);
 }
 
+/* Copies share what their root passes: two roots are as good as twice the copies, and a root that
+ * has two devices is half as fast for each. */
+static void test_roots(void **state)
+{
+    (void)state;
+    const cuzk_sim_unit copying = {.copy = 1000, .lane = 10, .kernel = 10};
+    cuzk_sim_load *load = make(copying, 1, 40);
+    cuzk_sim_machine m = machine(4, 1);
+    uint64_t alone = end_of(load, m);
+    assert_in_range(alone, 10000, 10200);
+    m.copies = 1;
+    assert_in_range(end_of(load, m), 40000, 40200);
+    m.n_roots = 2;
+    cuzk_sim_result r = run(load, m);
+    assert_in_range(r.end_ns, 20000, 20400);
+    assert_true(r.use[CUZK_SIM_COPIES] > 0.98 && r.use[CUZK_SIM_COPIES] <= 1.0001);
+    cuzk_sim_result_clear(&r);
+    m.n_roots = 4;
+    assert_int_equal(end_of(load, m), alone);
+    m.n_roots = 9; /* more than devices: as many */
+    assert_int_equal(end_of(load, m), alone);
+}
+
+/* Host memory's rate is shared by witnesses and copies; a lane needs none of it. */
+static void test_memory_rate(void **state)
+{
+    (void)state;
+    const cuzk_sim_unit unit = {
+        .witness = 1000, .copy = 1000, .lane = 1000, .kernel = 1000, .bytes = 1000};
+    cuzk_sim_load *load = make(unit, 1, 1); /* 2 bytes a ns for the witness, 3 for the copy */
+    cuzk_sim_machine m = machine(1, 1);
+    assert_int_equal(end_of(load, m), 3000);
+    m.memory_rate = 3;
+    assert_int_equal(end_of(load, m), 3000);
+    m.memory_rate = 2;
+    assert_int_equal(end_of(load, m), 1000 + 1500 + 1000);
+    m.memory_rate = 1;
+    cuzk_sim_result r = run(load, m);
+    assert_int_equal(r.end_ns, 2000 + 3000 + 1000);
+    assert_true(r.use[CUZK_SIM_MEMORY_RATE] > 0.833 && r.use[CUZK_SIM_MEMORY_RATE] < 0.834);
+    assert_true(r.use[CUZK_SIM_LANES] > 0.166 && r.use[CUZK_SIM_LANES] < 0.167);
+    assert_true(r.use[CUZK_SIM_CORES] == 0 && r.use[CUZK_SIM_COPIES] == 0); /* no limit */
+    cuzk_sim_result_clear(&r);
+    m.cores = 0.25; /* the witness' scarcest, not the copy's */
+    assert_int_equal(end_of(load, m), 4000 + 3000 + 1000);
+    load = make(unit, 1, 4); /* four witnesses at once: a quarter each */
+    m = machine(4, 1);
+    m.memory_rate = 2;
+    assert_in_range(end_of(load, m), 4000 + 6000 + 1000, 4000 + 6000 + 1001);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +430,8 @@ int main(void)
         cmocka_unit_test(test_any_load),
         cmocka_unit_test(test_of_recording),
         cmocka_unit_test(test_recorded_memory),
+        cmocka_unit_test(test_roots),
+        cmocka_unit_test(test_memory_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
