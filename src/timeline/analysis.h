@@ -51,7 +51,9 @@ typedef struct {
     uint64_t blocked_ns[CUZK_CAUSES_COUNT]; /* of it: the lane was held while another worker waited
                                                for it: it is held for too long */
     uint64_t gap_total_ns, n_gaps, longest_ns;
-    uint64_t n_units; /* prove.start spans that ended inside */
+    uint64_t n_units;        /* prove.start spans that ended inside */
+    uint64_t clock_error_ns; /* its spans' ends are off at most; has_clock: it is told */
+    bool has_clock;
     cuzk_worker_use workers[CUZK_ANALYSIS_WORKERS];
     unsigned n_workers;                          /* named, or seen */
     cuzk_use *slices;                            /* n_slices of them */

@@ -73,6 +73,9 @@ typedef enum {
       "", "")                                                                                      \
     X(RETRY, "unit.retry", UNIT, HOST, 1, "the unit will be proved again", "", "", "")             \
     X(DEVICE_OUT, "device.out", DEVICE, HOST, 1, "the device is taken out of use", "", "", "")     \
+    X(DEVICE_CLOCK, "device.clock", DEVICE, HOST, 1,                                               \
+      "spans of a proof were mapped from the device's clock to the host's", "", "",                \
+      "ns that their ends are off at most")                                                        \
     X(COPY_UP, "copy.up", DEVICE, DEVICE, 0, "a copy from host to device begins",                  \
       "its last byte is there", "the copy alone", "bytes")                                         \
     X(COPY_DOWN, "copy.down", DEVICE, DEVICE, 0, "a copy from device to host begins",              \

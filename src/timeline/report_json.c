@@ -46,6 +46,11 @@ static void put_device(cuzk_text *text, const cuzk_recording_report *r, size_t i
     put_number(text, &comma, "gaps", d->n_gaps);
     put_number(text, &comma, "gap_ns", d->gap_total_ns);
     put_number(text, &comma, "longest_gap_ns", d->longest_ns);
+    if (d->has_clock) {
+        put_number(text, &comma, "clock_error_ns", d->clock_error_ns);
+    } else {
+        cuzk_text_put(text, ",\"clock_error_ns\":null");
+    }
     put_causes(text, "cause_ns", d->cause_ns);
     put_causes(text, "lane_waited_for_ns", d->blocked_ns);
     cuzk_text_put(text, ",\"workers\":[");

@@ -130,6 +130,11 @@ static void put_use(cuzk_text *text, const cuzk_recording_report *r, size_t devi
                      " copies: %.1f MB up, %.1f MB down\n",
                      d->n_units, d->n_kernels, d->n_copies, (double)d->up_bytes / 1e6,
                      (double)d->down_bytes / 1e6);
+    if (d->has_clock) {
+        cuzk_text_put(text, "  its spans' ends are off by at most ");
+        cuzk_report_put_ns(text, d->clock_error_ns);
+        cuzk_text_put(text, ": what is known of its clock\n");
+    }
     for (unsigned w = 0; w < d->n_workers; w++) {
         const cuzk_worker_use *u = &d->workers[w];
         cuzk_text_printf(text, "  worker %u: %" PRIu64 " units; host work and copies ", w,

@@ -112,6 +112,17 @@ static void change_engine(cuzk_sweep *s, const cuzk_timespan *span, int by)
     }
 }
 
+/* The worst of a device, from the whole recording: a proof's spans may be told before it ends. */
+static void take_clock(cuzk_analysis *out, const cuzk_timespan *span)
+{
+    if (span->device < 0 || (size_t)span->device >= out->n_devices) {
+        return;
+    }
+    cuzk_device_analysis *d = &out->devices[span->device];
+    d->has_clock = true;
+    d->clock_error_ns = span->value > d->clock_error_ns ? span->value : d->clock_error_ns;
+}
+
 void cuzk_sweep_change(cuzk_sweep *s, const cuzk_timespan *span, int by)
 {
     switch (span->name) {
@@ -127,6 +138,9 @@ void cuzk_sweep_change(cuzk_sweep *s, const cuzk_timespan *span, int by)
     case CUZK_SPAN_UNIT_DONE:
         s->out->n_units_done +=
             by > 0 && span->begin_ns >= s->out->begin_ns && span->begin_ns <= s->out->end_ns;
+        break;
+    case CUZK_SPAN_DEVICE_CLOCK:
+        take_clock(s->out, span);
         break;
     case CUZK_SPAN_EVICTED:
     case CUZK_SPAN_DEVICE_OUT:

@@ -40,6 +40,7 @@ def test_circom(cuzk):
                                        "kernel.cpu")}, names(j)
     (device,) = j["devices"]
     assert device["id"] == "cpu" and device["units"] == 1 and 0 < device["kernel_ns"] == device["lane_ns"] < device["worker_ns"]
+    assert device["clock_error_ns"] is None and "are off by" not in cuzk.ok("timeline", "t.rec").out, device
     assert device["cause_ns"]["srs"] > 0 and device["cause_ns"]["unknown"] == 0, device
     assert "1 jobs ended, 1 units done" in cuzk.ok("timeline", "t.rec").out
     assert cuzk.ok("simulate", "t.rec").out.startswith("1 jobs, 1 partitions; 1 devices with 1 workers each")
@@ -117,6 +118,8 @@ def test_device(cuzk):
     (device,) = j["devices"]
     found = names(j)
     assert device["id"] == "cuda:0" and device["kernels"] > 0 and device["up_bytes"] > 0, device
+    assert 0 <= device["clock_error_ns"] < 10 ** 9, device
+    assert "its spans' ends are off by at most" in cuzk.ok("timeline", "t.rec").out
     assert "kernel.cpu" not in found and "kernel.rows" in found and "copy.up" in found and found["lane"] == 1, found
 
 

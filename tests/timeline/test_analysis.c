@@ -2,6 +2,7 @@
 /* Gaps and their causes: as planted, and as a slow reading of the definitions says of any spans. */
 #include "random.h"
 #include "schedule.h"
+#include "timeline/report.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,6 +94,41 @@ static void test_planted(void **state)
         cuzk_analysis_clear(&a);
         cuzk_recording_clear(&s.recording);
     }
+}
+
+/* How far a device's spans may be off: the worst that was told of it, or nothing. */
+static void test_clock_error(void **state)
+{
+    (void)state;
+    static const uint64_t told[] = {900, 7500, 0, 100};
+    schedule s = {.seed = 1, .now = 1000};
+    uint64_t planted[CUZK_CAUSES_COUNT] = {0}, kernel_ns = 0;
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+        schedule_unit(&s, i + 1, 0, 1000, planted, &kernel_ns);
+        schedule_put(&s, CUZK_SPAN_DEVICE_CLOCK, s.now, i + 1, 0, i == 3 ? 1 : 0, -1);
+        s.recording.spans[s.recording.n_spans - 1].value = told[i];
+    }
+    schedule_put(&s, CUZK_SPAN_KERNEL_ROWS, s.now - 1, 9, 0, 2, -1);
+    schedule_end(&s);
+    cuzk_analysis a = analyse(&s, (cuzk_analysis_options){.slice_ns = 10000000});
+    check_sums(&a);
+    assert_int_equal(a.n_devices, 3);
+    assert_true(a.devices[0].has_clock && a.devices[0].clock_error_ns == 7500);
+    assert_true(a.devices[1].has_clock && a.devices[1].clock_error_ns == 100);
+    assert_false(a.devices[2].has_clock);
+    assert_int_equal(a.devices[0].use.kernel, kernel_ns);
+    cuzk_text text = {0};
+    cuzk_recording_report report = {.recording = &s.recording, .analysis = &a};
+    cuzk_report_put_text(&text, &report);
+    assert_non_null(strstr(text.data, "ends are off by at most 7.5 us: "));
+    assert_non_null(strstr(text.data, "ends are off by at most 100 ns: "));
+    cuzk_text_clear(&text);
+    cuzk_report_put_json(&text, &report);
+    assert_non_null(strstr(text.data, "\"clock_error_ns\":7500"));
+    assert_non_null(strstr(text.data, "\"clock_error_ns\":null"));
+    cuzk_text_clear(&text);
+    cuzk_analysis_clear(&a);
+    cuzk_recording_clear(&s.recording);
 }
 
 /* --- the definitions, read slowly ------------------------------------------------------------- */
@@ -465,9 +501,13 @@ static void test_the_historical_case(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planted), cmocka_unit_test(test_any_schedule),
-        cmocka_unit_test(test_ranges),  cmocka_unit_test(test_cut_jobs),
-        cmocka_unit_test(test_empty),   cmocka_unit_test(test_the_historical_case),
+        cmocka_unit_test(test_planted),
+        cmocka_unit_test(test_any_schedule),
+        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_cut_jobs),
+        cmocka_unit_test(test_clock_error),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_the_historical_case),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

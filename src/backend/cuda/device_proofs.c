@@ -153,7 +153,8 @@ cuzk_status cuzk_prover_proof_run(void *context, cuzk_device_proof *proof, cuzk_
 }
 
 /* Spans of a proof for the process's timeline, under the work of this thread. */
-static void record_spans(const cuzk_device_proof *proof, const cuzk_device_span *spans, size_t n)
+static void record_spans(const cuzk_device_proof *proof, const cuzk_device_span *spans, size_t n,
+                         const cuzk_device_clock_fit *fit)
 {
     static const cuzk_span_name names[CUZK_TIME_KINDS] = {
         [CUZK_TIME_UPLOAD] = CUZK_SPAN_COPY_UP,
@@ -174,6 +175,8 @@ static void record_spans(const cuzk_device_proof *proof, const cuzk_device_span 
                                     kind == CUZK_TIME_UPLOAD ? proof->uploaded_bytes : 0);
         }
     }
+    uint64_t now_ns = cuzk_now_ns();
+    cuzk_recorder_put_inner(CUZK_SPAN_DEVICE_CLOCK, now_ns, now_ns, fit->error_ns);
 }
 
 static cuzk_status take_times(cuzk_device_prover *d, cuzk_device_proof *proof, uint64_t ended_ns,
@@ -187,7 +190,7 @@ static cuzk_status take_times(cuzk_device_prover *d, cuzk_device_proof *proof, u
     cuzk_device_clock_fit fit;
     size_t n = 0;
     const cuzk_device_span *spans = cuzk_device_times_spans(proof->times, &n, &fit);
-    record_spans(proof, spans, n);
+    record_spans(proof, spans, n, &fit);
     pthread_mutex_lock(&d->mutex);
     for (int i = 0; i < CUZK_TIME_KINDS; i++) {
         d->ms[i] += ms[i];
