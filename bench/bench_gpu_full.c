@@ -3,16 +3,18 @@
  * a key file: the real engine with the daemon's defaults, its journal and its recording; the key's
  * points are made on the device from a known trapdoor.
  *
- *   bench_gpu_full KIND VANILLA REQUEST OUT_DIR [--device ID] [--runs N] [--queue N]
- *                  [--no-journal]
+ *   bench_gpu_full KIND VANILLA REQUEST OUT_DIR [--device ID]... [--devices N] [--runs N]
+ *                  [--queue N] [--no-journal] [--fault TEXT]
  *
  * KIND: porep, snap, window or winning; VANILLA and REQUEST as "cuzk gen-vanilla" writes them.
  * First the key is made ("cold": the first job after it), then N jobs one after the other ("warm"),
- * then as many as --queue says at once. CSV on stdout: kind,size,group,jobs,step,median,least,most
- * (ms where the step's name says nothing else); comments tell of memory. In OUT_DIR: KIND.cuzkrec,
- * the recording; KIND.bin, the last job's proof; and the verifying key under its parameter file's
- * name, so that "cuzk verify" can look at the proof with FIL_PROOFS_PARAMETER_CACHE=OUT_DIR. Exit
- * code 1 if a job failed. */
+ * then as many as --queue says at once. All devices that are given serve all jobs; --devices N:
+ * cuda:0 to N-1. --fault: what goes wrong while the queue runs, as docs/engine.md, "Faults for
+ * tests", has it (prove@1+5:E_DEVICE_LOST); in builds with tests. CSV on stdout:
+ * kind,size,group,jobs,step,median,least,most (ms where the step's name says nothing else);
+ * comments tell of memory. In OUT_DIR: KIND.cuzkrec, the recording; KIND.bin, the last job's proof;
+ * and the verifying key under its parameter file's name, so that "cuzk verify" can look at the
+ * proof with FIL_PROOFS_PARAMETER_CACHE=OUT_DIR. Exit code 1 if a job failed. */
 #define _GNU_SOURCE
 #include "bench_gpu_full.h"
 #include "base/clock.h"
@@ -22,8 +24,11 @@
 #include "bench_util.h"
 #include "client/request.h"
 #include "engine/engine.h"
+#include "engine/faults.h"
 #include "server/record.h"
 #include "work/device_ledger.h"
+#include "work/places.h"
+#include "work/stage_threads.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -32,10 +37,6 @@
 enum {
     JOBS_MAX = 1100,
     WORKERS = 2, /* what follows: the daemon's defaults */
-    DECODERS = 2,
-    WITNESSES_MAX = 18,
-    FINISHERS = 2,
-    VERIFIERS = 2,
     ATTEMPTS = 2,
     DEVICE_FAULTS = 2
 };
@@ -43,16 +44,39 @@ enum {
 /* ---- options --------------------------------------------------------------------------------- */
 
 typedef struct {
-    const char *kind, *vanilla, *request, *out, *device;
+    const char *kind, *vanilla, *request, *out, *fault;
+    const char *devices[CUZK_WORK_DEVICES_MAX];
+    unsigned n_devices;
     cuzk_filecoin_kind number;
     unsigned n_runs, n_queue;
     bool has_journal;
 } options;
 
+static bool add_device(options *o, const char *id)
+{
+    bool has_room = o->n_devices < CUZK_WORK_DEVICES_MAX;
+    if (has_room) {
+        o->devices[o->n_devices++] = id;
+    }
+    return has_room;
+}
+
+/* The first n of the machine. */
+static bool add_cards(options *o, unsigned long n)
+{
+    static char ids[CUZK_WORK_DEVICES_MAX][16];
+    bool is_right = n >= 1 && n <= CUZK_WORK_DEVICES_MAX;
+    for (unsigned i = 0; is_right && i < n; i++) {
+        snprintf(ids[i], sizeof ids[i], "cuda:%u", i);
+        is_right = add_device(o, ids[i]);
+    }
+    return is_right;
+}
+
 static bool read_options(options *o, int argc, char **argv)
 {
     static const char *const kinds[] = {"", "porep", "snap", "window", "winning"};
-    *o = (options){.device = "cuda:0", .n_runs = 3, .n_queue = 3, .has_journal = true};
+    *o = (options){.fault = "", .n_runs = 3, .n_queue = 3, .has_journal = true};
     if (argc < 5) {
         return false;
     }
@@ -68,7 +92,15 @@ static bool read_options(options *o, int argc, char **argv)
         if (strcmp(argv[i], "--no-journal") == 0) {
             o->has_journal = false;
         } else if (strcmp(argv[i], "--device") == 0 && has_value) {
-            o->device = argv[++i];
+            if (!add_device(o, argv[++i])) {
+                return false;
+            }
+        } else if (strcmp(argv[i], "--devices") == 0 && has_value) {
+            if (!add_cards(o, strtoul(argv[++i], NULL, 10))) {
+                return false;
+            }
+        } else if (strcmp(argv[i], "--fault") == 0 && has_value) {
+            o->fault = argv[++i];
         } else if (strcmp(argv[i], "--runs") == 0 && has_value) {
             o->n_runs = (unsigned)strtoul(argv[++i], NULL, 10);
         } else if (strcmp(argv[i], "--queue") == 0 && has_value) {
@@ -76,6 +108,9 @@ static bool read_options(options *o, int argc, char **argv)
         } else {
             return false;
         }
+    }
+    if (o->n_devices == 0) {
+        (void)add_cards(o, 1);
     }
     return o->number != 0 && o->n_runs < JOBS_MAX && o->n_queue < JOBS_MAX &&
            o->n_runs + o->n_queue + 1 <= JOBS_MAX;
@@ -140,6 +175,14 @@ static unsigned n_open;
 static bool has_failed;
 static uint8_t last_proof[CUZK_UNITS_MAX * CUZK_PROOF_BYTES];
 static size_t last_proof_bytes;
+
+static bool failed(void)
+{
+    pthread_mutex_lock(&mutex);
+    bool has = has_failed;
+    pthread_mutex_unlock(&mutex);
+    return has;
+}
 
 static void close_job(full_job *job, const char *error)
 {
@@ -239,11 +282,12 @@ static void print_memory(const char *when)
            status_mib("VmHWM:"));
 }
 
-static void print_device_memory(cuzk_device_ledger *ledger)
+static void print_device_memory(cuzk_device_ledger *ledger, const cuzk_work_devices *devices,
+                                unsigned device)
 {
     uint64_t bytes[CUZK_DEVICE_PURPOSES], all = 0;
-    cuzk_device_ledger_look(ledger, 0, bytes);
-    printf("# device memory, MiB:");
+    cuzk_device_ledger_look(ledger, device, bytes);
+    printf("# memory of %s, MiB:", devices->devices[device].id);
     for (unsigned i = 0; i < CUZK_DEVICE_PURPOSES; i++) {
         printf(" %s %llu", cuzk_device_purpose_name(i), (unsigned long long)(bytes[i] >> 20));
         all += bytes[i];
@@ -257,6 +301,8 @@ typedef struct {
     cuzk_ctx *ctx;
     cuzk_work_devices devices;
     cuzk_device_ledger *ledger;
+    cuzk_places places;
+    bool has_fault; /* what goes wrong is asked for: only jobs must not fail */
     full_keys keys;
     cuzk_filecoin_work *work;
     cuzk_journal *journal;
@@ -266,13 +312,21 @@ typedef struct {
 
 static void observe(void *user, const cuzk_event *event)
 {
-    cuzk_record_observe(((const bench *)user)->record, event);
+    const bench *b = user;
+    cuzk_record_observe(b->record, event);
     if (event->id == CUZK_EVENT_RETRY || event->id == CUZK_EVENT_DEVICE_OUT) {
         fprintf(stderr, "unit %d: %s\n", event->unit, event->text);
         pthread_mutex_lock(&mutex);
-        has_failed = true;
+        has_failed = has_failed || !b->has_fault;
         pthread_mutex_unlock(&mutex);
+    } else if (event->id == CUZK_EVENT_DEVICE_RENEWED) {
+        printf("# device %d was lost and begun anew: %s\n", event->device, event->text);
     }
+}
+
+static cuzk_status renew(void *user, unsigned device, cuzk_error *err)
+{
+    return cuzk_work_devices_renew(&((const bench *)user)->devices, device, err);
 }
 
 static void print_line(void *user, cuzk_log_level level, const char *text)
@@ -293,7 +347,9 @@ static void open_work(bench *b, const options *o, const payload *p)
     cuzk_ctx_options ctx = CUZK_CTX_OPTIONS_INIT;
     ctx.log = print_line;
     check(cuzk_ctx_create(&b->ctx, &ctx, &err), &err);
-    check(cuzk_work_devices_init(&b->devices, &o->device, 1, &err), &err);
+    check(cuzk_work_devices_init(&b->devices, o->devices, o->n_devices, &err), &err);
+    check(cuzk_places_init(&b->places, &b->devices, true, &err), &err);
+    b->has_fault = o->fault[0] != '\0';
     check(cuzk_device_ledger_create(&b->ledger, host_bytes() / 2, &err), &err);
     b->devices.ledger = b->ledger;
     b->keys = (full_keys){.ctx = b->ctx, .vk_path = p->vk_path};
@@ -302,10 +358,13 @@ static void open_work(bench *b, const options *o, const payload *p)
                                        .allow_test_key = true,
                                        .key_maker = full_key_maker(&b->keys)};
     check(cuzk_filecoin_work_create(&b->work, &work, &err), &err);
-    const cuzk_work_device *d = &b->devices.devices[0];
-    printf("# %s %s, %llu MiB free; %u threads, %s\n", d->id, d->name,
-           (unsigned long long)(d->memory_bytes >> 20), cuzk_ctx_n_threads(b->ctx),
-           cuzk_ctx_cpu(b->ctx));
+    for (unsigned i = 0; i < b->devices.n; i++) {
+        const cuzk_work_device *d = &b->devices.devices[i];
+        printf("# %s %s, %llu MiB free, NUMA node %d\n", d->id, d->name,
+               (unsigned long long)(d->memory_bytes >> 20), d->numa_node);
+    }
+    printf("# %u threads, %s, threads by node: %s\n", cuzk_ctx_n_threads(b->ctx),
+           cuzk_ctx_cpu(b->ctx), cuzk_places_note(&b->places));
 }
 
 static void open_journal(bench *b, const options *o)
@@ -324,20 +383,28 @@ static void open_journal(bench *b, const options *o)
 static void open_engine(bench *b, const char *recording)
 {
     cuzk_error err = {0};
-    const cuzk_work_device *d = &b->devices.devices[0];
-    cuzk_engine_device device = {d->id, d->name, d->memory_bytes, WORKERS};
-    unsigned n_cpus = cuzk_cpu_count();
-    cuzk_engine_options o = {.devices = &device,
-                             .n_devices = 1,
+    cuzk_engine_device devices[CUZK_WORK_DEVICES_MAX];
+    for (unsigned i = 0; i < b->devices.n; i++) {
+        const cuzk_work_device *d = &b->devices.devices[i];
+        devices[i] = (cuzk_engine_device){d->id, d->name, d->memory_bytes, WORKERS};
+    }
+    cuzk_stage_threads threads =
+        cuzk_stage_threads_fill((cuzk_stage_threads){0}, b->devices.n, cuzk_cpu_count());
+    cuzk_engine_options o = {.devices = devices,
+                             .n_devices = b->devices.n,
                              .budget_bytes = host_bytes() / 4 * 3,
-                             .n_decoders = DECODERS,
-                             .n_witness = n_cpus < WITNESSES_MAX ? n_cpus : WITNESSES_MAX,
-                             .n_finishers = FINISHERS,
-                             .n_verifiers = VERIFIERS,
+                             .n_decoders = threads.n_decoders,
+                             .n_witness = threads.n_witness,
+                             .n_finishers = threads.n_finishers,
+                             .n_verifiers = threads.n_verifiers,
                              .witness_ahead = WORKERS,
                              .attempts = ATTEMPTS,
                              .device_faults = DEVICE_FAULTS,
                              .journal = b->journal,
+                             .renew = renew,
+                             .renew_user = b,
+                             .place = cuzk_places_put,
+                             .place_user = &b->places,
                              .observe = observe,
                              .observe_user = b};
     static const struct {
@@ -355,8 +422,8 @@ static void open_engine(bench *b, const char *recording)
     cuzk_record_options record = {.path = recording,
                                   .limit_bytes = UINT64_C(1) << 30,
                                   .kinds = o.kinds,
-                                  .devices = &device,
-                                  .n_devices = 1,
+                                  .devices = devices,
+                                  .n_devices = b->devices.n,
                                   .machine = {.n_witness = o.n_witness,
                                               .n_finishers = o.n_finishers,
                                               .n_verifiers = o.n_verifiers,
@@ -372,6 +439,7 @@ static void close_all(bench *b)
     cuzk_record_stop(b->record);
     cuzk_journal_close(b->journal);
     cuzk_filecoin_work_destroy(b->work);
+    cuzk_places_clear(&b->places);
     full_keys_clear(&b->keys);
     cuzk_device_ledger_destroy(b->ledger);
     cuzk_ctx_destroy(b->ctx);
@@ -389,12 +457,14 @@ static void name_job(full_job *job, const char *group, unsigned i)
 static unsigned run_jobs(const bench *b, const options *o, const payload *p, full_job *jobs)
 {
     unsigned n = 0;
-    for (unsigned i = 0; i <= o->n_runs && !has_failed; i++, n++) {
+    for (unsigned i = 0; i <= o->n_runs && !failed(); i++, n++) {
         name_job(&jobs[n], i == 0 ? "cold" : "warm", i);
         submit(b->engine, &jobs[n], p);
         wait_all();
     }
-    for (unsigned i = 0; i < o->n_queue && !has_failed; i++, n++) {
+    cuzk_error err = {0};
+    check(cuzk_faults_set(o->fault, &err), &err);
+    for (unsigned i = 0; i < o->n_queue && !failed(); i++, n++) {
         name_job(&jobs[n], "queue", i);
         submit(b->engine, &jobs[n], p);
     }
@@ -412,7 +482,9 @@ static void load_key(const bench *b, const payload *p)
            (double)load_ns / 1e9);
     full_keys_print(&b->keys);
     print_memory("key made");
-    print_device_memory(b->ledger);
+    for (unsigned i = 0; i < b->devices.n; i++) {
+        print_device_memory(b->ledger, &b->devices, i);
+    }
     fflush(stdout);
     reset_peak();
 }
@@ -435,7 +507,8 @@ int main(int argc, char **argv)
     char recording[600], name[64];
     if (!read_options(&o, argc, argv)) {
         fprintf(stderr, "usage: bench_gpu_full porep|snap|window|winning VANILLA REQUEST OUT_DIR "
-                        "[--device ID] [--runs N] [--queue N] [--no-journal]\n");
+                        "[--device ID]... [--devices N] [--runs N] [--queue N] [--no-journal] "
+                        "[--fault TEXT]\n");
         return 2;
     }
     make_payload(&p, &o);
@@ -448,10 +521,11 @@ int main(int argc, char **argv)
     unsigned n_jobs = run_jobs(&b, &o, &p, jobs);
     print_memory("jobs");
     close_all(&b);
-    if (!has_failed) {
+    bool is_good = !failed();
+    if (is_good) {
         write_proof(&o);
-        full_report(name, recording, jobs, n_jobs);
+        full_report(name, recording, jobs, n_jobs, p.n_partitions);
     }
     free(p.bytes);
-    return has_failed ? 1 : 0;
+    return is_good ? 0 : 1;
 }

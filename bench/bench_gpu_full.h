@@ -35,7 +35,8 @@ typedef struct {
 } full_job;
 
 /** Print the CSV of jobs from the recording at `path`: a row a step; of "warm" ones the medians.
- *  name: "porep,32GiB". Errors end the program. */
-void full_report(const char *name, const char *path, full_job *jobs, size_t n_jobs);
+ *  name: "porep,32GiB". n_partitions: of a job. Errors end the program. */
+void full_report(const char *name, const char *path, full_job *jobs, size_t n_jobs,
+                 unsigned n_partitions);
 
 #endif

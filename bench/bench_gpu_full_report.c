@@ -105,18 +105,19 @@ static double median_of(spans in, uint64_t seq, cuzk_span_name name)
     return result;
 }
 
-/* When kernels of jobs first … last ran. */
+/* When kernels of jobs first … last ran, on a device (-1: on any). */
 typedef struct {
     uint64_t first_ns, last_ns, active_ns;
 } kernel_use;
 
-static kernel_use kernels_of(spans in, uint64_t first, uint64_t last)
+static kernel_use kernels_of(spans in, uint64_t first, uint64_t last, int device)
 {
     kernel_use use = {0};
     uint64_t covered = 0; /* up to here */
     for (size_t i = 0; i < in.n; i++) {
         const cuzk_timespan *s = &in.at[i];
-        if (!cuzk_span_is_kernel(s->name) || s->job < first || s->job > last) {
+        if (!cuzk_span_is_kernel(s->name) || s->job < first || s->job > last ||
+            (device >= 0 && s->device != device)) {
             continue;
         }
         use.first_ns = use.first_ns == 0 ? s->begin_ns : use.first_ns;
@@ -163,7 +164,7 @@ static void measure(double out[STEPS_COUNT], const cuzk_recording *r, const full
             up_bytes += s->value;
         }
     }
-    kernel_use use = kernels_of(in, job->seq, job->seq);
+    kernel_use use = kernels_of(in, job->seq, job->seq, -1);
     double each = n_units == 0 ? 1 : n_units, active = (double)use.active_ns;
     out[STEP_TOTAL] = ms_between(job->submitted_ns, job->answered_ns);
     out[STEP_BEFORE] = ms_between(job->submitted_ns, use.first_ns);
@@ -206,9 +207,21 @@ static void report_group(const char *name, const char *group, const cuzk_recordi
     }
 }
 
-/* Jobs that were submitted together: wall time a job, and how busy the device was. */
+/* Of a queue: how busy a device (-1: at least one) was. */
+static void report_active(const char *name, const char *id, size_t n, kernel_use use, double all_ns)
+{
+    double active = (double)use.active_ns;
+    double share = 100 * active / (double)(use.last_ns - use.first_ns + 1);
+    const char *blank = id[0] != '\0' ? " " : "";
+    printf("%s,queue,%zu,kernels active first to last%s%s (%%),%.3f,,\n", name, n, blank, id,
+           share);
+    printf("%s,queue,%zu,kernels active in all%s%s (%%),%.3f,,\n", name, n, blank, id,
+           100 * active / all_ns);
+}
+
+/* Jobs that were submitted together: wall time a job, and how busy the devices were. */
 static void report_queue(const char *name, const cuzk_recording *r, const full_job *jobs,
-                         size_t n_jobs)
+                         size_t n_jobs, unsigned n_partitions)
 {
     uint64_t from_ns = UINT64_MAX, to_ns = 0, first = UINT64_MAX, last = 0;
     size_t n = 0;
@@ -225,17 +238,19 @@ static void report_queue(const char *name, const cuzk_recording *r, const full_j
     if (n == 0) {
         return;
     }
-    kernel_use use = kernels_of(spans_between(r, from_ns, to_ns), first, last);
-    double active = (double)use.active_ns;
-    double a_job = ms_between(from_ns, to_ns) / (double)n;
-    double share = 100 * active / (double)(use.last_ns - use.first_ns + 1);
-    printf("%s,queue,%zu,wall time a job,%.3f,,\n", name, n, a_job);
-    printf("%s,queue,%zu,kernels active first to last (%%),%.3f,,\n", name, n, share);
-    printf("%s,queue,%zu,kernels active in all (%%),%.3f,,\n", name, n,
-           100 * active / (double)(to_ns - from_ns));
+    spans in = spans_between(r, from_ns, to_ns);
+    double all_ns = (double)(to_ns - from_ns);
+    printf("%s,queue,%zu,wall time a job,%.3f,,\n", name, n, all_ns / 1e6 / (double)n);
+    printf("%s,queue,%zu,partitions a second,%.4f,,\n", name, n,
+           (double)n * n_partitions * 1e9 / all_ns);
+    report_active(name, "", n, kernels_of(in, first, last, -1), all_ns);
+    for (size_t d = 0; r->n_devices > 1 && d < r->n_devices; d++) {
+        report_active(name, r->devices[d].id, n, kernels_of(in, first, last, (int)d), all_ns);
+    }
 }
 
-void full_report(const char *name, const char *path, full_job *jobs, size_t n_jobs)
+void full_report(const char *name, const char *path, full_job *jobs, size_t n_jobs,
+                 unsigned n_partitions)
 {
     static const char *const groups[] = {"cold", "warm"};
     cuzk_error err = {0};
@@ -249,6 +264,6 @@ void full_report(const char *name, const char *path, full_job *jobs, size_t n_jo
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         report_group(name, groups[i], &r, jobs, n_jobs);
     }
-    report_queue(name, &r, jobs, n_jobs);
+    report_queue(name, &r, jobs, n_jobs, n_partitions);
     cuzk_recording_clear(&r);
 }

@@ -134,5 +134,82 @@ def test_full(cuzk):
     assert r.code == 2 and "full or full:KIND" in r.err, r
 
 
+def cards(cuzk, rates, alone, lost="# device 1 was lost and begun anew: why", loss_rates=None):
+    """Stand-ins for a machine of several cards: partitions a second and ms of a proof alone by number of cards."""
+    os.makedirs(cuzk.path("c/bench"), exist_ok=True)
+    program(cuzk, "c/cuzk", """#!/bin/sh
+echo cuzk "$@" >>"$CALLS"
+case $1 in
+devices) for i in 1 2 3 4; do printf '{"id": "cuda:0", "usable": true}, '; done; echo '{"usable": false}' ;;
+gen-vanilla) : >"$3" ;;
+verify) [ -s "$3" ] ;;
+simulate) [ -s "$2" ] && echo '{"variants": [{"units_per_s": '"$(echo "$4 * $ONE" | bc -l)"', "limit": "lanes"}]}' ;;
+esac
+""".replace('"$(echo "$4 * $ONE" | bc -l)"', '"$(awk "BEGIN { print $4 * $ONE }")"'))
+    cases = "".join("%d) rate=%s; alone=%s; lost=%s ;;\n" % (n, rates[n], alone[n], (loss_rates or rates)[n]) for n in rates)
+    program(cuzk, "c/bench/bench_gpu_full", """#!/bin/sh
+echo bench "$@" >>"$CALLS"
+case $6 in
+%sesac
+echo proof >"$4/porep.bin"
+echo "spans of $6" >"$4/porep.cuzkrec"
+echo "kind,size,group,jobs,step,median,least,most"
+echo "porep,32GiB,cold,1,total,99999,1,2"
+echo "porep,32GiB,warm,3,total,$alone,1,2"
+case "$*" in *--fault*) rate=$lost; echo "%s" ;; esac
+echo "porep,32GiB,queue,8,partitions a second,$rate,,"
+[ "$6" != "${BAD:-}" ]
+""" % (cases, lost))
+
+
+def test_cards(cuzk):
+    """Runs on 1, 2 and 4 of the cards that are there, each behind its prediction, with goals held; a loss from two on."""
+    cards(cuzk, {1: 1.2, 2: 2.38, 4: 4.7}, {1: 8400, 2: 4300, 4: 2700}, loss_rates={1: 0, 2: 1.7, 4: 4.2})
+    def measure(*counts, **env):
+        return script(cuzk, "gpu_cards.sh", cuzk.path("c"), cuzk.path("o"), *counts, CALLS=cuzk.path("calls"), ONE="1.2", **env)
+
+    r = measure()
+    assert r.code == 0, r
+    rows = list(csv.DictReader(open(cuzk.path("o/cards.csv"))))
+    assert [row["cards"] for row in rows] == ["1", "2", "4"], rows
+    assert rows[1] == {"cards": "2", "partitions_per_s": "2.38", "of_one_card": "1.9833", "goal": "1.95", "alone_ms": "4300",
+                       "alone_of_one_card": "0.5119", "predicted_per_s": "2.4", "off_percent": "0.84", "limit": "lanes"}, rows
+    loss = list(csv.DictReader(open(cuzk.path("o/loss.csv"))))
+    assert [(row["cards"], row["of_the_rest_expected"]) for row in loss] == [("2", "1.4167"), ("4", "1.1667")], loss
+    calls = open(cuzk.path("calls")).read().split("\n")
+    runs = [line for line in calls if line.startswith("bench")]
+    assert [line.split("--devices ")[1] for line in runs] == [
+        "1 --runs 3 --queue 4", "2 --runs 3 --queue 8", "2 --runs 0 --queue 8 --fault prove@1+13*1:E_DEVICE_LOST",
+        "4 --runs 3 --queue 16", "4 --runs 0 --queue 16 --fault prove@1+13*1:E_DEVICE_LOST"], runs
+    at = [next(i for i, line in enumerate(calls) if line.startswith("cuzk simulate") and "--devices 4" in line),
+          next(i for i, line in enumerate(calls) if line.startswith("bench") and "--devices 4" in line)]
+    assert at[0] < at[1] and "--repeat 4" in calls[at[0]] and "--backlog" in calls[at[0]], calls
+    assert len([line for line in calls if line.startswith("cuzk verify porep")]) == 5, calls
+    j = json.load(open(cuzk.path("o/cards.json")))
+    assert j["tables"]["cards"]["rows"][2]["of_one_card"] == 3.9167 and len(j["tables"]["loss"]["rows"]) == 2, j
+    assert os.path.getsize(cuzk.path("o/cards_4.cuzkrec.gz")) > 0
+    r = measure("2")
+    assert r.code == 2 and "one card comes first" in r.err, r
+
+
+def test_cards_miss(cuzk):
+    """What misses its goal is named: throughput, latency, prediction, loss; and so is a run that fails."""
+    def miss(text, rates, alone=None, code=1, **more):
+        env = {k: more.pop(k) for k in list(more) if k in ("BAD", "LOSS")}
+        cards(cuzk, rates, alone or {1: 8400, 2: 4300}, **more)
+        r = script(cuzk, "gpu_cards.sh", cuzk.path("c"), cuzk.path("o"), "1", "2", CALLS=cuzk.path("calls"), ONE="1.2", **env)
+        assert r.code == code and text in r.out, r
+        return r
+
+    good = {1: 1.2, 2: 2.38}
+    r = miss("2 cards: 1.9167 times the throughput of one; the goal is 1.95", {1: 1.2, 2: 2.3}, LOSS="no")
+    assert "the prediction is" not in r.out and "--fault" not in open(cuzk.path("calls")).read(), r
+    miss("2 cards: one proof takes 0.5952 of one card's time; the goal is 0.55", good, {1: 8400, 2: 5000})
+    miss("2 cards: the prediction is -7.69 % off; the goal is 5", {1: 1.2, 2: 2.6})
+    miss("loss_2: the other cards made 0.7500 of what they make", good, loss_rates={1: 0, 2: 0.9})
+    miss("loss_2: no card was lost", good, lost="# nothing happened")
+    miss("cards_2: exit code 1", good, BAD="2")
+
+
 if __name__ == "__main__":
     harness.main(globals())
