@@ -7,7 +7,9 @@
  * (g + [g odd]·f)/2)"; it ends with g = 0, f = ±1. 30 steps at a time look only at the low words
  * and give a matrix, which is applied to (f, g) and, modulo p, to (d, e), which starts as (0, c)
  * and ends as (±c/x, 0). Numbers are signed words of 30 bits in 32; the top word carries the sign.
- * Batches run until g = 0, for all x < p at most 30 of them at 381 bits and 20 at 254. */
+ * Batches run until g = 0, for all x < p at most 30 of them at 381 bits and 20 at 254.
+ * What a step does or not is a product with 0 or ±1: a device's multiplier adds it in one
+ * instruction, beside those that decide about the step, where masks would take two of them. */
 #ifndef CUZK_FIELD_INV_DIVSTEPS_H
 #define CUZK_FIELD_INV_DIVSTEPS_H
 
@@ -22,28 +24,39 @@ typedef struct {
     int32_t u, v, q, r;
 } cuzk_divsteps_matrix;
 
-/* 30 steps on the low words of f and g; f is odd. minus_delta is -(delta + 1/2). */
-static CUZK_HD CUZK_ALWAYS_INLINE cuzk_divsteps_matrix cuzk_divsteps_batch(int32_t *minus_delta,
+/* a·b + c modulo 2^32: on devices one instruction of the multiplier, whatever is known of a. */
+static CUZK_HD CUZK_ALWAYS_INLINE uint32_t cuzk_divsteps_mad(uint32_t a, uint32_t b, uint32_t c)
+{
+#if defined(__CUDA_ARCH__)
+    uint32_t r;
+    asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));
+    return r;
+#else
+    return a * b + c;
+#endif
+}
+
+/* 30 steps on the low words of f and g; f is odd. minus_deltas is -2·delta. */
+static CUZK_HD CUZK_ALWAYS_INLINE cuzk_divsteps_matrix cuzk_divsteps_batch(uint32_t *minus_deltas,
                                                                            uint32_t f, uint32_t g)
 {
-    uint32_t u = 1, v = 0, q = 0, r = 1;
-    int32_t zeta = *minus_delta;
+    uint32_t u = 1, v = 0, q = 0, r = 1, h = *minus_deltas;
     for (int i = 0; i < 30; i++) {
-        uint32_t down = (uint32_t)(zeta >> 31); /* delta > 0 */
-        uint32_t odd = 0 - (g & 1);
-        g += ((f ^ down) - down) & odd;
-        q += ((u ^ down) - down) & odd;
-        r += ((v ^ down) - down) & odd;
-        down &= odd;
-        zeta = (int32_t)((uint32_t)zeta ^ down) - 1;
-        f += g & down;
-        u += q & down;
-        v += r & down;
+        uint32_t swaps = g & h >> 31;         /* 1 if delta > 0 and g is odd: f becomes g */
+        uint32_t times = (g & 1) - 2 * swaps; /* how often f is added to g */
+        uint32_t sign = 1 - 2 * swaps;
+        g = cuzk_divsteps_mad(times, f, g);
+        q = cuzk_divsteps_mad(times, u, q);
+        r = cuzk_divsteps_mad(times, v, r);
+        h = cuzk_divsteps_mad(sign, h, 0u - 2); /* ±delta + 1 */
+        f = cuzk_divsteps_mad(swaps, g, f);
+        u = cuzk_divsteps_mad(swaps, q, u);
+        v = cuzk_divsteps_mad(swaps, r, v);
         g >>= 1;
         u <<= 1;
         v <<= 1;
     }
-    *minus_delta = zeta;
+    *minus_deltas = h;
     cuzk_divsteps_matrix m = {(int32_t)u, (int32_t)v, (int32_t)q, (int32_t)r};
     return m;
 }
@@ -139,7 +152,7 @@ static CUZK_HD CUZK_ALWAYS_INLINE void cuzk_divsteps_inv(uint64_t *o, const uint
     int32_t d[CUZK_DIVSTEPS_WORDS_MAX], e[CUZK_DIVSTEPS_WORDS_MAX];
     int32_t p30[CUZK_DIVSTEPS_WORDS_MAX];
     const int words = (64 * n + 29) / 30; /* 13 for n = 6, 9 for n = 4 */
-    int32_t minus_delta = -1;
+    uint32_t minus_deltas = 0u - 1;       /* delta is 1/2 */
     cuzk_divsteps_split(p30, words, p, n);
     cuzk_divsteps_split(g, words, x, n);
     cuzk_divsteps_split(e, words, c, n);
@@ -157,7 +170,7 @@ static CUZK_HD CUZK_ALWAYS_INLINE void cuzk_divsteps_inv(uint64_t *o, const uint
         if (any == 0) {
             break;
         }
-        cuzk_divsteps_matrix m = cuzk_divsteps_batch(&minus_delta, (uint32_t)f[0], (uint32_t)g[0]);
+        cuzk_divsteps_matrix m = cuzk_divsteps_batch(&minus_deltas, (uint32_t)f[0], (uint32_t)g[0]);
         cuzk_divsteps_apply_mod(d, e, words, &m, p30, (uint32_t)n0);
         cuzk_divsteps_apply(f, g, words, &m);
     }

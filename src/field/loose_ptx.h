@@ -169,12 +169,6 @@ static __device__ __forceinline__ void fp2_sub_loose(fp2 *o, const fp2 *a, const
     fp_sub_loose(&o->c1, &a->c1, &b->c1);
 }
 
-static __device__ __forceinline__ void fp2_add_loose(fp2 *o, const fp2 *a, const fp2 *b)
-{
-    fp_add_loose(&o->c0, &a->c0, &b->c0);
-    fp_add_loose(&o->c1, &a->c1, &b->c1);
-}
-
 static __device__ __forceinline__ void fp2_neg_loose(fp2 *o, const fp2 *a)
 {
     fp_neg_loose(&o->c0, &a->c0);

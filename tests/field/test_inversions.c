@@ -285,8 +285,8 @@ static void test_matrices(void **state)
         cuzk_i128 det = rows[0][0] * rows[1][1] - rows[0][1] * rows[1][0];
         assert_true(det == bound || det == -bound);
 
-        int32_t delta = (int32_t)(rand_u64() % 41) - 20;
-        cuzk_divsteps_matrix s = cuzk_divsteps_batch(&delta, (uint32_t)b[0], (uint32_t)a[0]);
+        uint32_t minus_deltas = 2 * (uint32_t)(rand_u64() % 41) - 41;
+        cuzk_divsteps_matrix s = cuzk_divsteps_batch(&minus_deltas, (uint32_t)b[0], (uint32_t)a[0]);
         int64_t d30 = (int64_t)s.u * s.r - (int64_t)s.v * s.q;
         assert_true(d30 == (int64_t)1 << 30 || d30 == -((int64_t)1 << 30));
         assert_true(llabs(s.u) + llabs(s.v) <= (int64_t)1 << 30);
