@@ -9,7 +9,7 @@
 
 enum { CUZK_IMAGES_BLOCK = 128 };
 
-/* points_images, one thread a point: out_i = phi(base number index_i). */
+/* points_images, one warp for 32 points: out_i = phi(base number index_i). */
 typedef struct {
     const void *bases;     /* packed affine points (curve.h) */
     const uint32_t *index; /* NULL: 0 … n-1 */
