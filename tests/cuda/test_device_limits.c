@@ -199,6 +199,7 @@ static void test_selected_values(void **state)
         guarded index = guard(4 * (size_t)rank), which = guard(4 * (size_t)rank);
         guarded workspace = guard(cuzk_select_values_bytes(n));
         cuzk_selection selection = {.n_vars = n, .first = first};
+        memset((void *)(uintptr_t)counts.at, 0, 8);
         must(cuzk_select_count(&s, &selection, of_bits, bitmap, counts.at, NULL, &error), &error);
         assert_int_equal(((const uint32_t *)(uintptr_t)counts.at)[0], n_bits);
         assert_int_equal(((const uint32_t *)(uintptr_t)counts.at)[1], n_wanted);

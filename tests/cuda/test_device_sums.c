@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Sums of scalar multiples and of selected bases on the device against the CPU's, bit for bit. */
-#include "backend/cuda/point_summer.h"
+#include "backend/cuda/point_summer_impl.h"
 #include "device_test.h"
 #include "field/bls12_381_consts.h"
 #include "field/bn254_consts.h"
@@ -218,32 +218,6 @@ static void check_sum(cuzk_group_id id, uint32_t n, scalar_kind kind, unsigned b
     }
 }
 
-/* Images are lambda times their bases, infinity's too. */
-static void check_images(cuzk_group_id id)
-{
-    enum { N = 70 };
-    cuzk_error error = {0};
-    const cuzk_group *g = &curve->g[id];
-    char *bases = draw_bases(g, N);
-    memset(bases, 0, g->affine_bytes);
-    CUdeviceptr d[2] = {device_bytes(bases, N * g->affine_bytes),
-                        device_bytes(NULL, N * g->affine_bytes)};
-    must(cuzk_point_images(&summer, id, d[0], 0, N, d[1], NULL, &error), &error);
-    char *images = host_bytes(d[1], N * g->affine_bytes);
-    cuzk_fr l = lambda();
-    for (size_t i = 0; i < N; i++) {
-        cuzk_jac p;
-        cuzk_affine expected;
-        g->from_affine(&p, bases + i * g->affine_bytes);
-        g->mul(&p, &p, &l);
-        g->to_affine(&expected, &p);
-        assert_memory_equal(&expected, images + i * g->affine_bytes, g->affine_bytes);
-    }
-    free(images);
-    free(bases);
-    free_all(d, 2);
-}
-
 static void check_bits(cuzk_group_id id, uint32_t n, unsigned percent)
 {
     cuzk_error error = {0};
@@ -292,7 +266,6 @@ static void check_group(cuzk_group_id id)
     for (int kind = ZEROS; kind < SCALAR_KINDS; kind++) {
         check_sum(id, 40, (scalar_kind)kind, 5, 0, false);
     }
-    check_images(id);
     check_halving(id, 150, EDGES, 0, 0, true, IN_WORKSPACE);
     check_halving(id, 33, EDGES, 11, 0, false, READY);
     check_bits(id, 300, 0);
@@ -393,12 +366,112 @@ static void test_fewer(void **state)
     cuzk_point_summer_close(&summer);
 }
 
+/* n images at a place that is a multiple of 16 only, of the first bases or of those that an index
+ * names: lambda times each. */
+static void check_images(const cuzk_group *g, uint32_t n, bool has_index)
+{
+    enum { N_BASES = 300, GUARD = 64 };
+    cuzk_error error = {0};
+    uint32_t index[N_BASES];
+    char *bases = draw_bases(g, N_BASES);
+    memset(bases, 0, g->affine_bytes); /* infinity is its own image */
+    for (uint32_t i = 0; i < N_BASES; i++) {
+        index[i] = has_index ? (uint32_t)(cuda_test_random() % N_BASES) : i;
+    }
+    CUdeviceptr from = device_bytes(bases, N_BASES * g->affine_bytes),
+                at = device_bytes(index, sizeof index),
+                out = device_bytes(NULL, n * g->affine_bytes + 16 + GUARD);
+    must(cuzk_point_images(&summer, g->id, from, has_index ? at : 0, n, out + 16, NULL, &error),
+         &error);
+    unsigned char *found = host_bytes(out, n * g->affine_bytes + 16 + GUARD);
+    cuzk_fr l = lambda();
+    for (uint32_t i = 0; i < n; i++) {
+        cuzk_affine expected;
+        cuzk_jac p;
+        g->from_affine(&p, bases + index[i] * g->affine_bytes);
+        g->mul(&p, &p, &l);
+        g->to_affine(&expected, &p);
+        if (memcmp(found + 16 + i * g->affine_bytes, &expected, g->affine_bytes) != 0) {
+            fail_msg("%s: image %u of %u is another one", curve->name, i, n);
+        }
+    }
+    for (int i = 0; i < 16 + GUARD; i++) {
+        assert_int_equal(found[i < 16 ? (size_t)i : n * g->affine_bytes + (size_t)i], 0xcc);
+    }
+    const CUdeviceptr all[] = {from, at, out};
+    free_all(all, 3);
+    free(found);
+    free(bases);
+}
+
+static void test_images(void **state)
+{
+    static const uint32_t sizes[] = {1, 31, 32, 33, 127, 128, 129, 290};
+    (void)state;
+    for (int id = CUZK_CURVE_BN254; id <= CUZK_CURVE_BLS12_381; id++) {
+        open_summer((cuzk_curve_id)id);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            for (int k = 0; k < 4; k++) {
+                check_images(&curve->g[k % 2], sizes[i], k >= 2);
+            }
+        }
+        cuzk_point_summer_close(&summer);
+    }
+}
+
+/* Prefix sums of n words that lie anywhere, with nothing else written. */
+static void check_scan(uint32_t n)
+{
+    cuzk_error error = {0};
+    uint32_t *a = malloc(4 * ((size_t)n + 3)), sum = 0;
+    for (uint32_t i = 0; i < n + 3; i++) {
+        a[i] = (uint32_t)cuda_test_random();
+    }
+    CUdeviceptr at = device_bytes(a, 4 * ((size_t)n + 3)),
+                sums = device_bytes(NULL, 4 * ((size_t)n / CUZK_SCAN_TILE + 1));
+    must(cuzk_sum_scan(&summer, cuzk_device_address(at + 4), cuzk_device_address(sums), n, NULL,
+                       &error),
+         &error);
+    uint32_t *found = host_bytes(at, 4 * ((size_t)n + 3));
+    assert_int_equal(found[0], a[0]);
+    assert_memory_equal(found + n + 1, a + n + 1, 8);
+    for (uint32_t i = 0; i < n; i++) {
+        if (found[i + 1] != sum) {
+            fail_msg("scan of %u: word %u is %u, expected %u", n, i, found[i + 1], sum);
+        }
+        sum += a[i + 1];
+    }
+    free_all((const CUdeviceptr[]){at, sums}, 2);
+    free(found);
+    free(a);
+}
+
+/* One tile, a few, and more than are added up by their blocks. */
+static void test_scan(void **state)
+{
+    static const uint32_t sizes[] = {1,
+                                     32,
+                                     33,
+                                     CUZK_SCAN_TILE - 1,
+                                     CUZK_SCAN_TILE,
+                                     CUZK_SCAN_TILE + 1,
+                                     300 * CUZK_SCAN_TILE + 77,
+                                     CUZK_SCAN_FEW * CUZK_SCAN_TILE + 5};
+    (void)state;
+    open_summer(CUZK_CURVE_BN254);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        check_scan(sizes[i]);
+    }
+    cuzk_point_summer_close(&summer);
+}
+
 int main(void)
 {
     device_test_open();
     cuda_test_begin();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bn254), cmocka_unit_test(test_bls12_381),
-        cmocka_unit_test(test_fewer), cmocka_unit_test(test_refused)};
+        cmocka_unit_test(test_bn254),  cmocka_unit_test(test_bls12_381),
+        cmocka_unit_test(test_images), cmocka_unit_test(test_scan),
+        cmocka_unit_test(test_fewer),  cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,9 @@
 CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) bucket_bounds(cuzk_bucket_args a)
 {
     uint32_t b = thread_number();
+    if (b < CUZK_TOTALS) { /* there is a whole block */
+        a.totals[b] = 0;
+    }
     if (b > a.n_buckets) {
         return;
     }
@@ -62,10 +65,20 @@ CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) bucket_totals(cuzk_bucket_args a)
 
 CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) bucket_counts(cuzk_bucket_args a)
 {
-    uint32_t b = thread_number();
-    if (b <= a.n_buckets) {
-        uint32_t count = b == a.n_buckets ? 0 : a.begin[b + 1] - a.begin[b];
-        a.next[b] = count - count / 2;
+    __shared__ uint32_t warp_sums[BUCKET_WARPS];
+    uint32_t of_thread = 0;
+#pragma unroll
+    for (uint32_t j = 0; j < SCAN_RUN; j++) {
+        uint32_t b = scan_place(j);
+        uint32_t count = b < a.n_buckets ? a.begin[b + 1] - a.begin[b] : 0;
+        if (b <= a.n_buckets) {
+            a.next[b] = count - count / 2;
+        }
+        of_thread += count - count / 2;
+    }
+    uint32_t sum = block_sum(of_thread, warp_sums);
+    if (threadIdx.x == 0) {
+        a.sums[blockIdx.x] = sum;
     }
 }
 
@@ -168,15 +181,6 @@ static __device__ __forceinline__ uint64_t selected(const cuzk_select_args &a, u
         word = i < a.first / 64 ? 0 : word >> a.first % 64 << a.first % 64;
     }
     return word;
-}
-
-static __device__ __forceinline__ uint32_t warp_sum(uint32_t v)
-{
-#pragma unroll
-    for (uint32_t by = 16; by > 0; by /= 2) {
-        v += __shfl_xor_sync(0xffffffffu, v, by);
-    }
-    return v;
 }
 
 CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) select_totals(cuzk_select_args a)

@@ -27,6 +27,7 @@ enum {
     CUZK_RADIX_BITS = 8,      /* of a pass at most: one value of each thread of a block */
     CUZK_RADIX_TILE = 4096,   /* entries of a block of the sort */
     CUZK_SCAN_TILE = 2048,    /* elements of a block of the scan */
+    CUZK_SCAN_FEW = 2048,     /* tiles, at most, of which scan_apply adds up those before its own */
     CUZK_PAIRS_EACH = 4,      /* points of a thread of bucket_pairs: their loads overlap */
     CUZK_ROUNDS_MAX = 32,     /* totals that bucket_totals gives */
     CUZK_TOTALS_LARGEST = 32, /* then the largest count … */
@@ -74,7 +75,8 @@ typedef struct {
     uint32_t lg_buckets;  /* of a window */
 } cuzk_radix_args;
 
-/* scan_sums, scan_top (one block), scan_apply: a <- its exclusive prefix sums. */
+/* scan_sums, scan_top (one block; only for more than CUZK_SCAN_FEW tiles), scan_apply: a <- its
+ * exclusive prefix sums. */
 typedef struct {
     uint32_t *a;
     uint32_t *sums; /* one for each tile of a */
@@ -82,12 +84,11 @@ typedef struct {
 } cuzk_scan_args;
 
 /* The rest. "begin": n_buckets + 1 positions; bucket b holds begin[b] … begin[b + 1] - 1.
- * bucket_bounds: begin of sorted entries. bucket_totals: points after each round, the largest count
- * and begin[n_buckets], added to zeroed totals. bucket_counts: next[b] = ⌈count/2⌉, next[n_buckets]
- * = 0.
- * bucket_pairs, one thread for CUZK_PAIRS_EACH points: for the next round keys of its points in the
- * order of buckets; for the additions the list. Pairs come first in it, pair k of bucket b as
- * number begin[b] - next[b]
+ * bucket_bounds: begin of sorted entries, and totals of 0. bucket_totals: points after each round,
+ * the largest count and begin[n_buckets], added to these. bucket_counts: next[b] = ⌈count/2⌉,
+ * next[n_buckets] = 0. bucket_pairs, one thread for CUZK_PAIRS_EACH points: for the next round keys
+ * of its points in the order of buckets; for the additions the list. Pairs come first in it, pair k
+ * of bucket b as number begin[b] - next[b]
  * + k (scanned: the pairs in the buckets before b), then the n_pairs'th word on the points without
  * a partner, that of b as number 2·next[b] - begin[b]. The additions write in the same order, so
  * that no thread idles beside one that adds. */
@@ -100,6 +101,7 @@ typedef struct {
     uint32_t *list;
     uint32_t *next_keys;
     uint32_t *totals;
+    uint32_t *sums;                   /* of next's tiles of CUZK_SCAN_TILE, for the scan */
     const uint32_t *n_entries;        /* of bucket_bounds */
     uint32_t n;                       /* points */
     uint32_t n_pairs, n_pairs_before; /* of this round and of the one before */

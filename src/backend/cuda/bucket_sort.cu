@@ -261,28 +261,6 @@ CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) radix_segments(cuzk_radix_args a)
     }
 }
 
-/* The sum of v over the threads before this one. All threads of the block take part. */
-static __device__ __forceinline__ uint32_t block_scan(uint32_t v, uint32_t *warp_sums)
-{
-    uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, sum = v;
-#pragma unroll
-    for (uint32_t by = 1; by < 32; by *= 2) {
-        uint32_t other = __shfl_up_sync(0xffffffffu, sum, by);
-        sum += lane >= by ? other : 0;
-    }
-    if (lane == 31) {
-        warp_sums[warp] = sum;
-    }
-    __syncthreads();
-    uint32_t before = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < BUCKET_WARPS; i++) {
-        before += i < warp ? warp_sums[i] : 0;
-    }
-    __syncthreads();
-    return before + sum - v;
-}
-
 /* The lanes that exist and have this lane's radix of so many bits. One vote a bit: __match_any_sync
  * takes longer the more different values there are. */
 static __device__ __forceinline__ uint32_t lanes_like(bool exists, uint32_t radix, uint32_t bits)
@@ -399,14 +377,12 @@ CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK, 4) radix_scatter_codes(cuzk_radix_ar
 
 /* ---- scan ---- */
 
-enum { RUN = CUZK_SCAN_TILE / BUCKET_BLOCK };
-
 static __device__ __forceinline__ uint32_t read_run(uint32_t *v, const cuzk_scan_args &a)
 {
     uint32_t sum = 0;
 #pragma unroll
-    for (uint32_t j = 0; j < RUN; j++) {
-        uint32_t i = thread_number() * RUN + j;
+    for (uint32_t j = 0; j < SCAN_RUN; j++) {
+        uint32_t i = scan_place(j);
         v[j] = i < a.n ? a.a[i] : 0;
         sum += v[j];
     }
@@ -416,7 +392,7 @@ static __device__ __forceinline__ uint32_t read_run(uint32_t *v, const cuzk_scan
 CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) scan_sums(cuzk_scan_args a)
 {
     __shared__ uint32_t warp_sums[BUCKET_WARPS];
-    uint32_t v[RUN];
+    uint32_t v[SCAN_RUN];
     uint32_t sum = read_run(v, a), before = block_scan(sum, warp_sums);
     if (threadIdx.x == BUCKET_BLOCK - 1) {
         a.sums[blockIdx.x] = before + sum;
@@ -444,18 +420,32 @@ CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) scan_top(cuzk_scan_args a)
     }
 }
 
+/* The sum of the tiles before this one's. */
+static __device__ __forceinline__ uint32_t before_tile(const cuzk_scan_args &a, uint32_t *warp_sums)
+{
+    if (a.n_tiles > CUZK_SCAN_FEW) { /* scan_top has added them up */
+        return a.sums[blockIdx.x];
+    }
+    uint32_t sum = 0;
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x; i < blockIdx.x; i += BUCKET_BLOCK) {
+        sum += a.sums[i];
+    }
+    return block_sum(sum, warp_sums);
+}
+
 CUZK_KERNEL __launch_bounds__(BUCKET_BLOCK) scan_apply(cuzk_scan_args a)
 {
     __shared__ uint32_t warp_sums[BUCKET_WARPS];
-    uint32_t v[RUN];
-    uint32_t sum = read_run(v, a);
-    uint32_t before = a.sums[blockIdx.x] + block_scan(sum, warp_sums);
+    uint32_t v[SCAN_RUN];
+    uint32_t sum = read_run(v, a), tile = before_tile(a, warp_sums);
+    uint32_t before = tile + __shfl_sync(0xffffffffu, block_scan(sum, warp_sums), 0);
 #pragma unroll
-    for (uint32_t j = 0; j < RUN; j++) {
-        uint32_t i = thread_number() * RUN + j;
+    for (uint32_t j = 0; j < SCAN_RUN; j++) {
+        uint32_t i = scan_place(j), up_to = warp_scan(v[j]);
         if (i < a.n) {
-            a.a[i] = before;
+            a.a[i] = before + up_to - v[j];
         }
-        before += v[j];
+        before += __shfl_sync(0xffffffffu, up_to, 31);
     }
 }

@@ -139,6 +139,16 @@ cuzk_status cuzk_prover_upload_witness(const cuzk_device_prover *d, const cuzk_d
 cuzk_status cuzk_prover_quotient(const cuzk_device_prover *d, const cuzk_device_proof *proof,
                                  CUstream stream, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** The first n_bytes of the device's counts of selected variables to 0, before what counts them:
+ *  cuzk_select_count. Does not wait. Errors: E_DEVICE. */
+cuzk_status cuzk_prover_clear_counts(const cuzk_device_prover *d, size_t n_bytes,
+                                     cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** These counts on their way to proof->counts, as a download of their own. Does not wait.
+ *  Errors: E_DEVICE, E_MEMORY. */
+cuzk_status cuzk_prover_fetch_counts(const cuzk_device_prover *d, const cuzk_device_proof *proof,
+                                     size_t n_bytes, cuzk_error *err) CUZK_WARN_UNUSED;
+
 /** All kernels of a proof; waits. The caller holds the lane. */
 cuzk_status cuzk_prover_run(const cuzk_device_prover *d, cuzk_device_proof *proof,
                             cuzk_error *err) CUZK_WARN_UNUSED;

@@ -201,8 +201,9 @@ static cuzk_status count(const cuzk_device_prover *d, const cuzk_device_proof *p
                          cuzk_error *err)
 {
     CUdeviceptr out = cuzk_prover_address(d, d->at.counts);
+    CUZK_TRY(cuzk_prover_clear_counts(d, 8, err));
     CUZK_TRY(cuzk_select_count(&d->summer, selection, bits, is_value, out, d->streams[0], err));
-    CUZK_CUDA_TRY(d->api, err, cuMemcpyDtoHAsync, (proof->counts, out, 8, d->streams[0]));
+    CUZK_TRY(cuzk_prover_fetch_counts(d, proof, 8, err));
     CUZK_CUDA_TRY(d->api, err, cuStreamSynchronize, (d->streams[0]));
     return CUZK_OK;
 }

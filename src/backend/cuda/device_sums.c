@@ -212,12 +212,30 @@ static cuzk_status run_query(const cuzk_device_prover *d, cuzk_device_proof *pro
 
 /* ---- the region ---- */
 
+cuzk_status cuzk_prover_clear_counts(const cuzk_device_prover *d, size_t n_bytes, cuzk_error *err)
+{
+    CUZK_CUDA_TRY(d->api, err, cuMemsetD8Async,
+                  (cuzk_prover_address(d, d->at.counts), 0, n_bytes, d->streams[0]));
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_prover_fetch_counts(const cuzk_device_prover *d, const cuzk_device_proof *proof,
+                                     size_t n_bytes, cuzk_error *err)
+{
+    CUstream stream = d->streams[0];
+    CUZK_TRY(cuzk_device_times_mark(proof->times, CUZK_TIME_DOWNLOAD, stream, err));
+    CUZK_CUDA_TRY(d->api, err, cuMemcpyDtoHAsync,
+                  (proof->counts, cuzk_prover_address(d, d->at.counts), n_bytes, stream));
+    return cuzk_device_times_mark(proof->times, CUZK_TIME_WAIT, stream, err);
+}
+
 /* What each query is over, and how much of it: on its way to `counts`. */
 static cuzk_status prepare_queries(const cuzk_device_prover *d, cuzk_device_proof *proof,
                                    cuzk_error *err)
 {
     const cuzk_prover *p = d->prover;
     proof->n_queries = 1;
+    CUZK_TRY(cuzk_prover_clear_counts(d, CUZK_CARD_COUNT_BYTES, err));
     for (unsigned i = 0; i < p->n_sets; i++) {
         const cuzk_query_set *set = &p->sets[i];
         for (size_t k = 0; k < set->n_queries; k++) {
@@ -237,9 +255,7 @@ static cuzk_status prepare_queries(const cuzk_device_prover *d, cuzk_device_proo
                 cuzk_prover_address(d, d->at.counts) + 8 * (size_t)number, d->streams[0], err));
         }
     }
-    CUZK_CUDA_TRY(d->api, err, cuMemcpyDtoHAsync,
-                  (proof->counts, cuzk_prover_address(d, d->at.counts), CUZK_CARD_COUNT_BYTES,
-                   d->streams[0]));
+    CUZK_TRY(cuzk_prover_fetch_counts(d, proof, CUZK_CARD_COUNT_BYTES, err));
     CUZK_CUDA_TRY(d->api, err, cuEventRecord, (proof->mail_of_h.ready[1], d->streams[0]));
     return CUZK_OK;
 }
@@ -258,8 +274,10 @@ static cuzk_status take_counts(const cuzk_device_prover *d, cuzk_device_proof *p
 static cuzk_status wait_for_all(const cuzk_device_prover *d, const cuzk_device_proof *proof,
                                 cuzk_error *err)
 {
-    for (unsigned i = 0; i < d->n_streams; i++) {
+    for (unsigned i = 0; i < d->n_streams; i++) { /* before the host waits for any of them */
         CUZK_TRY(cuzk_device_times_mark(proof->times, CUZK_TIME_WAIT, d->streams[i], err));
+    }
+    for (unsigned i = 0; i < d->n_streams; i++) {
         CUZK_CUDA_TRY(d->api, err, cuStreamSynchronize, (d->streams[i]));
     }
     return CUZK_OK;

@@ -75,7 +75,6 @@ cuzk_status cuzk_select_count(const cuzk_point_summer *s, const cuzk_selection *
     args.totals = cuzk_device_address(out);
     uint64_t n_threads = args.n_words, most = (uint64_t)BLOCKS_MOST * CUZK_BUCKET_BLOCK;
     CUZK_TRY(cuzk_device_times_mark(s->adder.times, CUZK_TIME_SORT, stream, err));
-    CUZK_CUDA_TRY(s->api, err, cuMemsetD8Async, (out, 0, 8, stream));
     return cuzk_sum_launch(s, s->select_totals, n_threads < most ? n_threads : most,
                            CUZK_BUCKET_BLOCK, &args, stream, err);
 }

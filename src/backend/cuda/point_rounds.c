@@ -46,15 +46,16 @@ static cuzk_status list_pairs(const cuzk_summing *c, const round_plan *r, cuzk_e
                              .begin = cuzk_sum_place(c, r->begin),
                              .next = cuzk_sum_place(c, r->next),
                              .list = cuzk_sum_place(c, l->list),
+                             .sums = cuzk_sum_place(c, l->scan),
                              .next_keys = cuzk_sum_place(c, l->keys[r->number % 2]),
                              .n = r->n_points,
                              .n_pairs = r->n_points - r->n_slots,
                              .n_pairs_before = r->pairs_before,
                              .n_buckets = l->n_buckets};
     CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_PAIRS, err));
-    CUZK_TRY(launch(c, s->counts, (uint64_t)l->n_buckets + 1, &args, err));
-    CUZK_TRY(cuzk_sum_scan(s, args.next, cuzk_sum_place(c, l->scan), (size_t)l->n_buckets + 1,
-                           c->stream, err));
+    size_t n_positions = (size_t)l->n_buckets + 1;
+    CUZK_TRY(launch(c, s->counts, cuzk_sum_scan_threads(n_positions), &args, err));
+    CUZK_TRY(cuzk_sum_scan_tiles(s, args.next, args.sums, n_positions, c->stream, err));
     const uint32_t of_block = CUZK_PAIRS_EACH * CUZK_BUCKET_BLOCK;
     uint64_t n_blocks = ((uint64_t)r->n_points + of_block - 1) / of_block;
     return launch(c, s->pairs, n_blocks * CUZK_BUCKET_BLOCK, &args, err);
@@ -88,6 +89,9 @@ static cuzk_status add_pairs(const cuzk_summing *c, const round_plan *r, cuzk_er
     cuzk_point_add_plan(&add, c->group, c->workspace + l->adder);
     CUZK_TRY(cuzk_point_add_launch(&s->adder, id, is_first ? CUZK_ADD_GATHER : CUZK_ADD_LISTED,
                                    kind, &add, c->stream, err));
+    if (single.n == 0) { /* a span is a kernel's */
+        return CUZK_OK;
+    }
     CUZK_TRY(cuzk_sum_mark(c, kind, err));
     return cuzk_sum_launch(s, is_first ? s->points_single_gather[id] : s->points_single[id],
                            single.n, CUZK_REDUCE_BLOCK, &single, c->stream, err);

@@ -100,15 +100,37 @@ cuzk_status cuzk_sum_launch(const cuzk_point_summer *s, CUfunction kernel, uint6
     return CUZK_OK;
 }
 
+uint64_t cuzk_sum_scan_threads(size_t n)
+{
+    return (uint64_t)tiles(n, CUZK_SCAN_TILE) * CUZK_BUCKET_BLOCK;
+}
+
+static cuzk_scan_args scan_args(void *a, void *sums, size_t n)
+{
+    return (cuzk_scan_args){
+        .a = a, .sums = sums, .n = (uint32_t)n, .n_tiles = tiles(n, CUZK_SCAN_TILE)};
+}
+
+cuzk_status cuzk_sum_scan_tiles(const cuzk_point_summer *s, void *a, void *sums, size_t n,
+                                CUstream stream, cuzk_error *err)
+{
+    cuzk_scan_args args = scan_args(a, sums, n);
+    if (args.n_tiles > CUZK_SCAN_FEW) {
+        CUZK_TRY(cuzk_sum_launch(s, s->scan_top, 1, CUZK_BUCKET_BLOCK, &args, stream, err));
+    }
+    return cuzk_sum_launch(s, s->scan_apply, cuzk_sum_scan_threads(n), CUZK_BUCKET_BLOCK, &args,
+                           stream, err);
+}
+
 cuzk_status cuzk_sum_scan(const cuzk_point_summer *s, void *a, void *sums, size_t n,
                           CUstream stream, cuzk_error *err)
 {
-    cuzk_scan_args args = {.a = a, .sums = sums, .n = (uint32_t)n};
-    args.n_tiles = tiles(n, CUZK_SCAN_TILE);
-    uint64_t n_threads = (uint64_t)args.n_tiles * CUZK_BUCKET_BLOCK;
-    CUZK_TRY(cuzk_sum_launch(s, s->scan_sums, n_threads, CUZK_BUCKET_BLOCK, &args, stream, err));
-    CUZK_TRY(cuzk_sum_launch(s, s->scan_top, 1, CUZK_BUCKET_BLOCK, &args, stream, err));
-    return cuzk_sum_launch(s, s->scan_apply, n_threads, CUZK_BUCKET_BLOCK, &args, stream, err);
+    cuzk_scan_args args = scan_args(a, sums, n);
+    if (args.n_tiles > 1) {
+        CUZK_TRY(cuzk_sum_launch(s, s->scan_sums, cuzk_sum_scan_threads(n), CUZK_BUCKET_BLOCK,
+                                 &args, stream, err));
+    }
+    return cuzk_sum_scan_tiles(s, a, sums, n, stream, err);
 }
 
 cuzk_status cuzk_sum_send(const cuzk_point_summer *s, void *to, CUdeviceptr from, size_t n_bytes,
@@ -189,8 +211,6 @@ static cuzk_status count_rounds(const cuzk_summing *c, const void *entries, uint
                              .n_entries = cuzk_sum_place(c, c->l.segments + 4 * n_windows),
                              .n_buckets = c->l.n_buckets};
     CUZK_TRY(cuzk_sum_mark(c, CUZK_TIME_PAIRS, err));
-    CUZK_CUDA_TRY(s->api, err, cuMemsetD8Async,
-                  (c->workspace + c->l.totals[parity], 0, 4 * CUZK_TOTALS, c->stream));
     CUZK_TRY(launch(c, s->bounds, (uint64_t)args.n_buckets + 1, &args, err));
     uint32_t n_blocks = tiles(args.n_buckets, CUZK_BUCKET_BLOCK);
     n_blocks = n_blocks < 1024 ? n_blocks : 1024;

@@ -413,8 +413,8 @@ cuzk_status cuzk_summing_begin(cuzk_summing *out, const cuzk_point_summer *s,
                           .plan = plan_windows(s->curve, params),
                           .sorted = {-1, -1}};
     CUZK_TRY(check_params(params, &out->plan, out->group->coord_bytes, err));
-    if (params->n == 0) {
-        return CUZK_OK;
+    if (params->n == 0) { /* what listed them is done, and nothing follows */
+        return cuzk_sum_mark(out, CUZK_TIME_WAIT, err);
     }
     CUdeviceptr images = 0;
     out->l = cuzk_sum_make_layout(out->group, &out->plan);

@@ -111,8 +111,8 @@ cuzk_status cuzk_point_sum_bits(const cuzk_point_summer *s, cuzk_jac *sum,
 /** Bytes of workspace of cuzk_select_values. Pure. */
 size_t cuzk_select_values_bytes(uint32_t n_vars);
 
-/** How many selected variables have their bits set, to out, and how many is_value names, to out +
- * 4: uint32_t each. Does not wait. Errors: E_DEVICE. */
+/** How many selected variables have their bits set is added to out, how many is_value names to out
+ * + 4: uint32_t each, which the caller sets to 0. Does not wait. Errors: E_DEVICE. */
 cuzk_status cuzk_select_count(const cuzk_point_summer *s, const cuzk_selection *selection,
                               CUdeviceptr bits, CUdeviceptr is_value, CUdeviceptr out,
                               CUstream stream, cuzk_error *err) CUZK_WARN_UNUSED;

@@ -71,6 +71,13 @@ cuzk_status cuzk_sum_launch(const cuzk_point_summer *s, CUfunction kernel, uint6
 cuzk_status cuzk_sum_scan(const cuzk_point_summer *s, void *a, void *sums, size_t n,
                           CUstream stream, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** The same where sums holds those of a's tiles already. */
+cuzk_status cuzk_sum_scan_tiles(const cuzk_point_summer *s, void *a, void *sums, size_t n,
+                                CUstream stream, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Threads of a kernel with a block for each tile of a scan of n. Pure. */
+uint64_t cuzk_sum_scan_threads(size_t n);
+
 /** Bytes on their way from the device to the mail. */
 cuzk_status cuzk_sum_send(const cuzk_point_summer *s, void *to, CUdeviceptr from, size_t n_bytes,
                           CUstream stream, cuzk_error *err) CUZK_WARN_UNUSED;
