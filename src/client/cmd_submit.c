@@ -121,41 +121,61 @@ static void print_accepted(const struct submission *g,
     }
 }
 
-static int wait_for(struct submission *g, const char *job_id)
+/* Wait for an accepted job. False: the daemon does not know it, and nothing is told yet. */
+static bool wait_for(struct submission *g, const char *job_id, int *code)
 {
     Cuzk__V1__AwaitProofResponse *answer =
         cuzk_session_await(&g->session, job_id, g->job.n_partitions);
-    int code = CUZK_EXIT_OK;
+    if (answer == NULL && g->args->err.status == CUZK_E_NOT_FOUND) {
+        return false;
+    }
     if (answer != NULL && cuzk_session_completed(&g->session, answer) && write_proof(g, answer)) {
         print_done(g, answer);
     } else {
-        code = cuzk_cli_fail(g->args);
+        *code = cuzk_cli_fail(g->args);
     }
     if (answer != NULL) {
         protobuf_c_message_free_unpacked(&answer->base, NULL);
     }
-    return code;
+    return true;
 }
 
-static int submit(struct submission *g)
+/* Submit, and wait where a proof is wanted. False: the job was accepted, and then the daemon does
+ * not know it. */
+static bool submit_once(struct submission *g, int *code)
 {
     ProtobufCMessage *message;
     if (!cuzk_session_ask(&g->session, &message, CUZK_METHOD_SUBMIT, &g->job.message.base)) {
-        return cuzk_cli_fail(g->args);
+        *code = cuzk_cli_fail(g->args);
+        return true;
     }
     const Cuzk__V1__SubmitProofResponse *accepted = (Cuzk__V1__SubmitProofResponse *)message;
-    int code = CUZK_EXIT_OK;
+    bool is_known = true;
     if (accepted->job_id[0] == '\0') {
         cuzk_session_fail(&g->session, CUZK_E_FORMAT,
                           "the daemon's answer is without the job's id");
-        code = cuzk_cli_fail(g->args);
+        *code = cuzk_cli_fail(g->args);
     } else if (g->out != NULL) {
-        code = wait_for(g, accepted->job_id);
+        is_known = wait_for(g, accepted->job_id, code);
     } else {
         print_accepted(g, accepted);
     }
     protobuf_c_message_free_unpacked(message, NULL);
-    return code;
+    return is_known;
+}
+
+/* A daemon without a journal that is replaced between acceptance and wait has lost the job: the
+ * same id and content are submitted to the next one. */
+static int submit(struct submission *g)
+{
+    enum { SUBMISSIONS_MAX = 4 };
+    int code = CUZK_EXIT_OK;
+    for (int i = 0; i < SUBMISSIONS_MAX; i++) {
+        if (submit_once(g, &code)) {
+            return code;
+        }
+    }
+    return cuzk_cli_fail(g->args);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */

@@ -34,6 +34,23 @@ def test_await(cuzk):
         assert "never" not in cuzk.names()
 
 
+def test_submitted_again(cuzk):
+    """A daemon that was replaced after it accepted the job does not know it: the next one gets the same submission."""
+    kind, fields = statement(cuzk, "winning-2k-5")
+    line = ["submit", kind, *vanilla_files(cuzk, "winning-2k-5"), "--request", cuzk.write_json("request.json", fields),
+            "--connect", unix(cuzk), "--wait", "--out", "proof.bin"]
+    unknown = (grpc.StatusCode.NOT_FOUND, "no such job") if grpc else None
+    with Daemon(unix(cuzk), scripted()) as d:
+        d.answers["AwaitProof"] = lambda r: unknown if len(d.of("SubmitProof")) < 2 else completed(r.job_id)
+        cuzk.ok(*line)
+        first, second = d.of("SubmitProof")
+        assert first == second and first.request_id != "", (first, second)
+        assert cuzk.path("proof.bin") and len(read(cuzk.path("proof.bin"))) == 192
+        d.answers["AwaitProof"] = unknown
+        cuzk.fails(1, "NOT_FOUND: no such job", *line)
+        assert len(d.of("SubmitProof")) == 2 + 4, len(d.of("SubmitProof"))
+
+
 def test_progress_by_partition(cuzk):
     looks = []
 
