@@ -19,7 +19,8 @@ enum {
     LOOK_WAIT_MS = 500, /* a copy waits at most so long for what was put just now */
     KEEP_SPANS = 2048,
     FLUSH_BYTES = 1 << 16,
-    STARTS_MAX = 4096
+    STARTS_MAX = 4096,
+    RECOVERED_BATCH = CUZK_RECORDER_RING / 4 /* jobs that come back before they are taken */
 };
 
 struct cuzk_record {
@@ -34,6 +35,7 @@ struct cuzk_record {
     size_t n_spans, n_kept_bytes; /* not in memory yet; in memory */
     uint64_t n_taken;             /* spans in pieces */
     bool has_failed;              /* it was said */
+    unsigned n_recovered;         /* since they were taken; the thread's that makes the engine */
     pthread_t thread;
     atomic_bool ends;
     pthread_mutex_t lock;     /* guards what follows */
@@ -42,11 +44,6 @@ struct cuzk_record {
     uint64_t n_answered;
     cuzk_engine *engine; /* whose waits a copy tells; NULL: nobody's */
 };
-
-void cuzk_record_observe(cuzk_record *record, const cuzk_event *event)
-{
-    cuzk_record_put_event(&record->spans, event);
-}
 
 /* ---- taking ---------------------------------------------------------------------------------- */
 
@@ -195,6 +192,16 @@ static void ask(cuzk_record *r)
            pthread_cond_timedwait(&r->has_taken, &r->lock, &until) == 0) {
     }
     pthread_mutex_unlock(&r->lock);
+}
+
+void cuzk_record_observe(cuzk_record *record, const cuzk_event *event)
+{
+    cuzk_record_put_event(&record->spans, event);
+    /* a journal's jobs come faster than they are taken, while nothing is held up */
+    if (event->id == CUZK_EVENT_RECOVERED && ++record->n_recovered == RECOVERED_BATCH) {
+        record->n_recovered = 0;
+        ask(record);
+    }
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

@@ -31,7 +31,8 @@ cuzk_status cuzk_record_start(cuzk_record **out, const cuzk_record_options *opti
 /** Write what is left and end. NULL is fine. The engine must have ended. */
 void cuzk_record_stop(cuzk_record *record);
 
-/** Make spans of an event, on the thread that it happens on. Thread-safe. */
+/** Make spans of an event, on the thread that it happens on. Thread-safe; RECOVERED comes from one
+ *  thread, and waits now and then until what was told so far is taken, so that none is lost. */
 void cuzk_record_observe(cuzk_record *record, const cuzk_event *event);
 
 /** From here on cuzk_record_copy tells what waits in the engine, too. The last copy has ended
