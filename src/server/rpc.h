@@ -117,8 +117,9 @@ cuzk_token_right cuzk_rpc_token(cuzk_rpc *rpc, const char *token);
  * Unix sockets then stay. Returns how many, at most `max`; the caller closes them. */
 unsigned cuzk_rpc_keep_listening(cuzk_rpc *rpc, int *fds, unsigned max);
 
-/** Stop listening and say GOAWAY; calls that run go on. Those that cross with it, sent before their
- *  client has seen it, end with CANCELLED: gRPC's doing. Returns at once. */
+/** Stop listening; calls that run go on, new ones are answered UNAVAILABLE, and connections without
+ *  calls are ended, which fails what their clients have sent meanwhile as UNAVAILABLE, too. Returns
+ *  at once. */
 void cuzk_rpc_stop(cuzk_rpc *rpc);
 
 /** Stop, and wait for running calls until the deadline on cuzk_now_ns' clock; those that are left

@@ -26,7 +26,8 @@ enum { PAUSE_MS = 50, LOOK_NS = 100000000, SPARE_FILES = 64, MANY = 256, KEPT_FO
 typedef struct {
     int fd;
     uint64_t inode;
-    bool is_local;
+    bool is_local, is_relayed;
+    bool is_ended; /* nothing more is sent on it */
 } connection;
 
 struct cuzk_acceptor {
@@ -35,22 +36,28 @@ struct cuzk_acceptor {
     int wake;
     pthread_t thread;
     bool has_ended;
-    connection *connections; /* max_connections; the acceptor's thread only */
+    connection *connections; /* max_connections; the acceptor's thread's, and then under lock */
     unsigned n, n_far;       /* n_far: of TCP */
     unsigned far_max;        /* the rest of max_connections is for Unix sockets */
     uint64_t looked_ns;
     atomic_uint n_open;
     atomic_ullong n_total, n_refused;
+    pthread_mutex_t lock; /* guards the connections once the thread has ended */
 };
+
+static bool is_open(const connection *c)
+{
+    struct stat st;
+    return fstat(c->fd, &st) == 0 && st.st_ino == c->inode;
+}
 
 /* Forget connections that have ended. */
 static void look(struct cuzk_acceptor *acceptor)
 {
     unsigned n = 0, n_far = 0;
     for (unsigned i = 0; i < acceptor->n; i++) {
-        struct stat st;
         connection c = acceptor->connections[i];
-        if (fstat(c.fd, &st) == 0 && st.st_ino == c.inode) {
+        if (is_open(&c)) {
             acceptor->connections[n++] = c;
             n_far += !c.is_local;
         }
@@ -109,7 +116,12 @@ static bool accept_one(struct cuzk_acceptor *acceptor, cuzk_listener *listener, 
     }
     int on = 1;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* no-op on a Unix socket */
-    acceptor->connections[acceptor->n++] = (connection){fd, st.st_ino, listener->is_local};
+    acceptor->connections[acceptor->n++] = (connection){
+        .fd = fd,
+        .inode = st.st_ino,
+        .is_local = listener->is_local,
+        .is_relayed = listener->inner_path[0] != '\0',
+    };
     acceptor->n_far += !listener->is_local;
     atomic_fetch_add_explicit(&acceptor->n_total, 1, memory_order_relaxed);
     if (listener->inner_path[0] == '\0') {
@@ -176,6 +188,7 @@ cuzk_status cuzk_acceptor_start(cuzk_rpc *rpc, cuzk_error *err)
     struct cuzk_acceptor *acceptor = calloc(1, sizeof *acceptor);
     CUZK_FAIL_IF(acceptor == NULL, err, CUZK_E_MEMORY, "out of memory");
     acceptor->rpc = rpc;
+    pthread_mutex_init(&acceptor->lock, NULL);
     acceptor->far_max = far_max(rpc);
     acceptor->wake = eventfd(0, EFD_CLOEXEC);
     acceptor->connections = calloc(rpc->options.max_connections, sizeof *acceptor->connections);
@@ -184,6 +197,7 @@ cuzk_status cuzk_acceptor_start(cuzk_rpc *rpc, cuzk_error *err)
         pthread_create(&acceptor->thread, NULL, accept_all, acceptor) != 0) {
         grpc_server_credentials_release(acceptor->credentials);
         close(acceptor->wake);
+        pthread_mutex_destroy(&acceptor->lock);
         free(acceptor->connections);
         free(acceptor);
         return CUZK_FAIL(err, CUZK_E_MEMORY, "the thread that accepts connections cannot be made");
@@ -209,13 +223,45 @@ void cuzk_acceptor_cut(cuzk_rpc *rpc)
         return;
     }
     cuzk_acceptor_stop(rpc);
+    pthread_mutex_lock(&acceptor->lock);
     for (unsigned i = 0; i < acceptor->n; i++) {
-        struct stat st;
         connection c = acceptor->connections[i];
-        if (fstat(c.fd, &st) == 0 && st.st_ino == c.inode) {
+        if (is_open(&c)) {
             shutdown(c.fd, SHUT_RDWR);
         }
     }
+    pthread_mutex_unlock(&acceptor->lock);
+}
+
+void cuzk_acceptor_end(cuzk_rpc *rpc, const cuzk_rpc_used *used)
+{
+    struct cuzk_acceptor *acceptor = rpc->acceptor;
+    if (acceptor == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&acceptor->lock);
+    for (unsigned i = 0; i < acceptor->n; i++) {
+        connection *c = &acceptor->connections[i];
+        if (!c->is_relayed && !c->is_ended && is_open(c) &&
+            !cuzk_rpc_is_used(used, (unsigned)c->fd, false)) {
+            c->is_ended = true;
+            shutdown(c->fd, SHUT_WR);
+        }
+    }
+    pthread_mutex_unlock(&acceptor->lock);
+}
+
+bool cuzk_acceptor_has_open(cuzk_rpc *rpc)
+{
+    struct cuzk_acceptor *acceptor = rpc->acceptor;
+    if (acceptor == NULL) {
+        return false;
+    }
+    pthread_mutex_lock(&acceptor->lock);
+    look(acceptor);
+    bool has_open = acceptor->n > 0;
+    pthread_mutex_unlock(&acceptor->lock);
+    return has_open;
 }
 
 void cuzk_acceptor_destroy(cuzk_rpc *rpc)
@@ -227,6 +273,7 @@ void cuzk_acceptor_destroy(cuzk_rpc *rpc)
     cuzk_acceptor_stop(rpc);
     close(acceptor->wake);
     grpc_server_credentials_release(acceptor->credentials);
+    pthread_mutex_destroy(&acceptor->lock);
     free(acceptor->connections);
     free(acceptor);
     rpc->acceptor = NULL;

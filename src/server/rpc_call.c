@@ -149,8 +149,8 @@ static void on_new(void *owner, bool ok)
     rpc->n_calls++;
     rpc->calls_total++;
     rpc->was_full |= too_many;
-    bool is_refusing = rpc->is_refusing;
     pthread_mutex_unlock(&rpc->lock);
+    bool is_stopping = atomic_load_explicit(&rpc->is_stopping, memory_order_acquire);
 
     grpc_op op = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER};
     op.data.recv_close_on_server.cancelled = &call->was_cancelled;
@@ -167,7 +167,7 @@ static void on_new(void *owner, bool ok)
         memcpy(name, GRPC_SLICE_START_PTR(call->details.method), n);
         name[n] = '\0';
         cuzk_call_fail(call, GRPC_STATUS_UNIMPLEMENTED, "there is no method %s", name);
-    } else if (is_refusing) {
+    } else if (is_stopping) {
         cuzk_call_fail(call, GRPC_STATUS_UNAVAILABLE, "the server is shutting down");
     } else if ((code = cuzk_rights_check(rpc->rights, &why, call->method->right,
                                          call->listener->is_local, &call->metadata, call->call)) !=
@@ -396,8 +396,13 @@ void cuzk_call_too_slow(cuzk_call *call)
 
 void cuzk_call_displace(cuzk_call *call)
 {
-    break_off(call, GRPC_STATUS_RESOURCE_EXHAUSTED,
-              "as many calls are open as may be, and the message of this one did not come");
+    if (atomic_load_explicit(&call->rpc->is_stopping, memory_order_acquire)) {
+        break_off(call, GRPC_STATUS_UNAVAILABLE,
+                  "the server is shutting down, and the message of this call did not come");
+    } else {
+        break_off(call, GRPC_STATUS_RESOURCE_EXHAUSTED,
+                  "as many calls are open as may be, and the message of this one did not come");
+    }
 }
 
 void cuzk_call_cut(cuzk_call *call, uint64_t patience_ns)

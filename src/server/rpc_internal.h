@@ -151,6 +151,7 @@ struct cuzk_rpc {
     cuzk_relay *relay;    /* NULL: no TLS */
     struct cuzk_acceptor *acceptor;
     atomic_bool is_stopping;
+    atomic_bool accepts_no_more; /* the acceptor's thread has ended */
 
     pthread_mutex_t lock;   /* guards what follows */
     pthread_cond_t changed; /* calls, handlers, servers: for those who end the service */
@@ -163,6 +164,7 @@ struct cuzk_rpc {
     bool is_refusing;    /* drained: no handler runs any more */
     unsigned n_handling; /* handlers under way */
     bool was_stopped;    /* by cuzk_rpc_stop: the first one does it */
+    bool was_shut_down;  /* the same of gRPC's servers */
     unsigned n_shutting; /* gRPC servers that have been told to shut down and still have calls */
     bool helpers_end, ticker_ends;
     cuzk_call *helped_first, *helped_last;
@@ -235,6 +237,19 @@ void cuzk_call_turn_away(cuzk_call *call);
 /** End a call whose message does not come (cuzk_gate_make_room); false: there is none. */
 bool cuzk_rpc_make_room(cuzk_rpc *rpc, bool of_payloads);
 
+/* ---- rpc_end.c ---- */
+
+/** References of all calls that are open. Returned: free; NULL: out of memory. *n: how many. Lock
+ *  held. */
+cuzk_call **cuzk_rpc_open_calls(cuzk_rpc *rpc, unsigned *n);
+
+/** End connections without calls, once the service has stopped; the ticker's. */
+void cuzk_rpc_end_idle(cuzk_rpc *rpc);
+
+/** After drain: wait until gRPC has no call left, for as long as clients may take; then cut their
+ *  connections. */
+void cuzk_rpc_end_calls(cuzk_rpc *rpc);
+
 /* ---- rpc_serving.c ---- */
 
 /** Start the threads that serve the completion queue; wait until all have seen its shutdown. */
@@ -280,6 +295,11 @@ void cuzk_acceptor_stop(cuzk_rpc *rpc);
 /** Shut down all connections that are open: gRPC, which closes them itself, then sees their ends.
  */
 void cuzk_acceptor_cut(cuzk_rpc *rpc);
+/** Send no more on plain connections but those that are used (NULL: none is); what was sent is read
+ *  by their clients, which then close them. After cuzk_acceptor_stop. Thread-safe. */
+void cuzk_acceptor_end(cuzk_rpc *rpc, const cuzk_rpc_used *used);
+/** Whether a connection is open. After cuzk_acceptor_stop. Thread-safe. */
+bool cuzk_acceptor_has_open(cuzk_rpc *rpc);
 void cuzk_acceptor_destroy(cuzk_rpc *rpc);
 void cuzk_acceptor_look(cuzk_rpc *rpc, cuzk_rpc_view *view);
 

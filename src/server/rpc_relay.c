@@ -36,6 +36,7 @@ struct link {
     end ends[2]; /* the client, gRPC */
     unsigned slot;
     bool is_closed; /* freed when the round of events is over */
+    bool is_ending; /* gRPC's end sends no more */
     link_ *next;    /* of the closed ones */
 };
 
@@ -63,15 +64,27 @@ void cuzk_relay_path(const cuzk_relay *relay, char path[108], unsigned index)
     snprintf(path, 108, "%s/%u.sock", relay->folder, index);
 }
 
+/* Parts of "unix-abstract:" and the name that cuzk_relay_add has bound. */
+static bool read_name(const cuzk_relay *relay, const char *peer, unsigned *slot_number,
+                      unsigned long long *number)
+{
+    const char *name = strstr(peer, relay->prefix);
+    return name != NULL &&
+           sscanf(name + strlen(relay->prefix), "%u-%llu", slot_number, number) == 2 &&
+           *slot_number < relay->n_slots;
+}
+
+bool cuzk_relay_slot(const cuzk_relay *relay, const char *peer, unsigned *slot_number)
+{
+    unsigned long long number;
+    return read_name(relay, peer, slot_number, &number);
+}
+
 bool cuzk_relay_bytes(cuzk_relay *relay, const char *peer, uint64_t *bytes)
 {
-    /* "unix-abstract:" and the name that cuzk_relay_add has bound */
-    const char *name = strstr(peer, relay->prefix);
     unsigned slot_number;
     unsigned long long number;
-    if (name == NULL ||
-        sscanf(name + strlen(relay->prefix), "%u-%llu", &slot_number, &number) != 2 ||
-        slot_number >= relay->n_slots) {
+    if (!read_name(relay, peer, &slot_number, &number)) {
         return false;
     }
     slot *s = &relay->slots[slot_number];
@@ -288,6 +301,20 @@ bool cuzk_relay_add(cuzk_relay *relay, int fd, const char *path)
     }
     pthread_mutex_unlock(&relay->lock);
     return true;
+}
+
+void cuzk_relay_end(cuzk_relay *relay, const cuzk_rpc_used *used)
+{
+    pthread_mutex_lock(&relay->lock);
+    for (unsigned i = 0; i < relay->n_slots; i++) {
+        link_ *l = relay->links[i];
+        if (l != NULL && !l->is_closed && !l->is_ending && !cuzk_rpc_is_used(used, i, true)) {
+            /* what gRPC has sent is still received here, and then an end */
+            l->is_ending = true;
+            shutdown(l->ends[1].fd, SHUT_RD);
+        }
+    }
+    pthread_mutex_unlock(&relay->lock);
 }
 
 cuzk_status cuzk_relay_create(cuzk_relay **out, unsigned max, cuzk_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Making, running and ending the gRPC server. */
+/* Making and running the gRPC server. */
 #include "server/rpc_internal.h"
 #include "server/rpc_peer.h"
 
@@ -143,22 +143,11 @@ static grpc_server *make_server(const cuzk_rpc_options *o)
     return server;
 }
 
-static void on_shutdown(void *owner, bool ok)
-{
-    (void)ok;
-    cuzk_rpc *rpc = ((cuzk_listener *)owner)->rpc;
-    pthread_mutex_lock(&rpc->lock);
-    rpc->n_shutting--;
-    pthread_cond_broadcast(&rpc->changed);
-    pthread_mutex_unlock(&rpc->lock);
-}
-
 static cuzk_status open_listener(cuzk_rpc *rpc, const char *text, int fd, cuzk_error *err)
 {
     cuzk_listener *listener = &rpc->listeners[rpc->n_listeners++];
     listener->rpc = rpc;
     listener->fd = -1;
-    listener->on_shutdown = (cuzk_event_tag){on_shutdown, listener};
     listener->server = make_server(&rpc->options);
     for (unsigned i = 0; i < rpc->n_methods; i++) {
         listener->registered[i] = grpc_server_register_method(
@@ -168,19 +157,6 @@ static cuzk_status open_listener(cuzk_rpc *rpc, const char *text, int fd, cuzk_e
     }
     grpc_server_register_completion_queue(listener->server, rpc->queue, NULL);
     return cuzk_listener_open(listener, rpc, text, fd, err);
-}
-
-/* References of all calls that are open. Returned: free; *n: how many. Lock held. */
-static cuzk_call **open_calls(cuzk_rpc *rpc, unsigned *n)
-{
-    cuzk_call **calls = malloc((rpc->n_calls + 1) * sizeof *calls);
-    *n = 0;
-    for (cuzk_call *call = rpc->calls; calls != NULL && call != NULL; call = call->next) {
-        if (cuzk_call_ref_live(call)) {
-            calls[(*n)++] = call;
-        }
-    }
-    return calls;
 }
 
 /* End calls whose clients do not read: much earlier where their answers take much memory. */
@@ -195,7 +171,7 @@ static void cut_slow_readers(cuzk_rpc *rpc, unsigned tick_number)
     patience = is_much && patience > second ? second : patience;
     unsigned n;
     pthread_mutex_lock(&rpc->lock);
-    cuzk_call **calls = open_calls(rpc, &n);
+    cuzk_call **calls = cuzk_rpc_open_calls(rpc, &n);
     pthread_mutex_unlock(&rpc->lock);
     for (unsigned i = 0; i < n; i++) {
         cuzk_call_cut(calls[i], patience);
@@ -245,6 +221,7 @@ static void *tick(void *argument)
         cuzk_rpc_health_tick(rpc);
         cuzk_gate_tick(rpc->gate, cuzk_now_ns());
         clear_line(rpc);
+        cuzk_rpc_end_idle(rpc);
         cut_slow_readers(rpc, ticks++);
         uint64_t received = atomic_load_explicit(&rpc->bytes_received, memory_order_relaxed);
         bool wants = atomic_exchange_explicit(&rpc->wants_trim, false, memory_order_relaxed);
@@ -404,86 +381,6 @@ unsigned cuzk_rpc_keep_listening(cuzk_rpc *rpc, int *fds, unsigned max)
     return n;
 }
 
-void cuzk_rpc_stop(cuzk_rpc *rpc)
-{
-    pthread_mutex_lock(&rpc->lock);
-    bool is_first = !rpc->was_stopped;
-    rpc->was_stopped = true;
-    pthread_mutex_unlock(&rpc->lock);
-    if (!is_first) {
-        return;
-    }
-    atomic_store_explicit(&rpc->is_stopping, true, memory_order_release);
-    cuzk_acceptor_stop(rpc);
-    for (unsigned i = 0; i < rpc->n_listeners; i++) {
-        cuzk_listener *listener = &rpc->listeners[i];
-        cuzk_listener_close(listener);
-        if (listener->server != NULL) {
-            pthread_mutex_lock(&rpc->lock);
-            rpc->n_shutting++;
-            pthread_mutex_unlock(&rpc->lock);
-            CUZK_TAG_GIVE(&listener->on_shutdown);
-            grpc_server_shutdown_and_notify(listener->server, rpc->queue, &listener->on_shutdown);
-        }
-    }
-    while (rpc->n_threads == 0 && rpc->n_shutting > 0) {
-        cuzk_rpc_serve_one(rpc); /* a start that failed: nobody else does */
-    }
-}
-
-/* Wait until a count is 0, or the deadline. Lock held. */
-static void wait_for_none(cuzk_rpc *rpc, const unsigned *count, uint64_t deadline_ns)
-{
-    struct timespec until = {(time_t)(deadline_ns / second), (long)(deadline_ns % second)};
-    while (*count > 0 && cuzk_now_ns() < deadline_ns) {
-        pthread_cond_timedwait(&rpc->changed, &rpc->lock, &until);
-    }
-}
-
-/* Refuse handlers from now on, and wait for those under way. Lock held. */
-static void refuse(cuzk_rpc *rpc)
-{
-    rpc->is_refusing = true;
-    while (rpc->n_handling > 0) {
-        pthread_cond_wait(&rpc->changed, &rpc->lock);
-    }
-}
-
-/* Calls that are still open are answered. Nothing else uses the engine now. Lock held. */
-static void turn_away_all(cuzk_rpc *rpc)
-{
-    unsigned n;
-    cuzk_call **calls = open_calls(rpc, &n);
-    pthread_mutex_unlock(&rpc->lock);
-    for (unsigned i = 0; i < n; i++) {
-        cuzk_call_turn_away(calls[i]);
-        cuzk_call_unref(calls[i]);
-    }
-    free(calls);
-    pthread_mutex_lock(&rpc->lock);
-}
-
-bool cuzk_rpc_drain(cuzk_rpc *rpc, uint64_t deadline_ns)
-{
-    cuzk_rpc_stop(rpc);
-    pthread_mutex_lock(&rpc->lock);
-    wait_for_none(rpc, &rpc->n_calls, deadline_ns);
-    bool in_time = rpc->n_calls == 0;
-    refuse(rpc);
-    turn_away_all(rpc);
-    /* answers are on their way, and connections close when their clients have seen the GOAWAY; who
-     * does not read is cut off */
-    wait_for_none(rpc, &rpc->n_calls, cuzk_now_ns() + second);
-    wait_for_none(rpc, &rpc->n_shutting, cuzk_now_ns() + second / 10);
-    pthread_mutex_unlock(&rpc->lock);
-    for (unsigned i = 0; i < rpc->n_listeners; i++) {
-        if (rpc->listeners[i].server != NULL) {
-            grpc_server_cancel_all_calls(rpc->listeners[i].server);
-        }
-    }
-    return in_time;
-}
-
 void cuzk_rpc_destroy(cuzk_rpc *rpc)
 {
     if (rpc == NULL) {
@@ -494,19 +391,8 @@ void cuzk_rpc_destroy(cuzk_rpc *rpc)
         cuzk_gate_close(rpc->gate);
     }
     cuzk_rpc_helpers_stop(rpc);
+    cuzk_rpc_end_calls(rpc);
     pthread_mutex_lock(&rpc->lock);
-    if (rpc->n_threads > 0) {
-        /* gRPC ends the calls of a connection, and closes it, only once what it writes there is
-         * written: never, where the client does not read */
-        wait_for_none(rpc, &rpc->n_calls, cuzk_now_ns() + second / 2);
-        wait_for_none(rpc, &rpc->n_shutting, cuzk_now_ns() + second / 2);
-        pthread_mutex_unlock(&rpc->lock);
-        cuzk_acceptor_cut(rpc);
-        pthread_mutex_lock(&rpc->lock);
-    }
-    while (rpc->n_threads > 0 && (rpc->n_shutting > 0 || rpc->n_calls > 0)) {
-        pthread_cond_wait(&rpc->changed, &rpc->lock);
-    }
     rpc->ticker_ends = true;
     pthread_cond_broadcast(&rpc->ticks);
     pthread_mutex_unlock(&rpc->lock);

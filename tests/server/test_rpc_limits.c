@@ -4,6 +4,7 @@
 #include "server/raw_http2.h"
 #include "server/rpc_test.h"
 
+#include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -744,8 +745,14 @@ static void draining_lets_calls_finish(void **state)
     call *k = client_start(s.client, PROVING "Prove", request, n, 0);
     assert_true(double_wait(s.engine, has_waiters, 1));
     raw_open(&hostile[0], cuzk_rpc_address(s.rpc, 0));
+    raw_read(&hostile[0], 10);
     cuzk_rpc_stop(s.rpc);
-    assert_true(read_until(&hostile[0], &hostile[0].n_goaway, 1));
+    read_until(&hostile[0], &hostile[0].n_data, UINT64_MAX);
+    assert_true(hostile[0].is_closed); /* an idle connection is ended */
+    answer late;
+    client_call(s.client, &late, PROVING "GetStatus", "", 0, 0);
+    expect(&late, GRPC_STATUS_UNAVAILABLE, "shutting down"); /* the other one is not */
+    answer_clear(&late);
     raw_connect(&hostile[1], cuzk_rpc_address(s.rpc, 0));
     assert_int_equal(hostile[1].fd, -1);
     double_hold(s.engine, false, false);
@@ -758,6 +765,53 @@ static void draining_lets_calls_finish(void **state)
     assert_int_equal(a.code, GRPC_STATUS_UNAVAILABLE);
     free(request);
     end();
+}
+
+/* A client that calls without a pause, until a call of it is refused. */
+typedef struct {
+    client *client;
+    pthread_t thread;
+    atomic_uint n_calls;
+    answer last;
+} caller;
+
+static void *call_on(void *argument)
+{
+    caller *c = argument;
+    do {
+        answer_clear(&c->last);
+        client_call(c->client, &c->last, PROVING "GetStatus", "", 0, 0);
+        atomic_fetch_add(&c->n_calls, 1);
+    } while (c->last.code == GRPC_STATUS_OK);
+    return NULL;
+}
+
+/* Whatever the moment at which a call meets the end: UNAVAILABLE, which clients repeat. */
+static void calls_that_cross_the_end(void **state)
+{
+    enum { ROUNDS = 20, CALLERS = 4 };
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        start((limits){.max_message = MB});
+        caller callers[CALLERS] = {{0}};
+        for (int i = 0; i < CALLERS; i++) {
+            callers[i].client = client_open(cuzk_rpc_address(s.rpc, 0), NULL);
+            assert_int_equal(pthread_create(&callers[i].thread, NULL, call_on, &callers[i]), 0);
+        }
+        for (int i = 0; i < CALLERS; i++) {
+            while (atomic_load(&callers[i].n_calls) < 3) {
+                sleep_ms(1);
+            }
+        }
+        cuzk_rpc_drain(s.rpc, cuzk_now_ns() + 5000000000u);
+        for (int i = 0; i < CALLERS; i++) {
+            pthread_join(callers[i].thread, NULL);
+            expect(&callers[i].last, GRPC_STATUS_UNAVAILABLE, "");
+            answer_clear(&callers[i].last);
+            client_close(callers[i].client);
+        }
+        end();
+    }
 }
 
 static void draining_has_an_end(void **state)
@@ -852,6 +906,7 @@ int main(void)
         TEST(abuse_of_http2),
         TEST(a_compressed_message_is_refused),
         TEST(draining_lets_calls_finish),
+        TEST(calls_that_cross_the_end),
         TEST(draining_has_an_end),
         TEST(a_load_under_way_is_waited_for),
 #undef TEST
