@@ -18,11 +18,9 @@
 #define _GNU_SOURCE
 #include "bench_gpu_full.h"
 #include "base/clock.h"
-#include "base/map_file.h"
 #include "base/pool.h"
-#include "base/read_file.h"
+#include "bench_payload.h"
 #include "bench_util.h"
-#include "client/request.h"
 #include "engine/engine.h"
 #include "engine/faults.h"
 #include "server/record.h"
@@ -116,57 +114,6 @@ static bool read_options(options *o, int argc, char **argv)
            o->n_runs + o->n_queue + 1 <= JOBS_MAX;
 }
 
-/* ---- the request's bytes --------------------------------------------------------------------- */
-
-typedef struct {
-    uint8_t *bytes;
-    size_t n_bytes;
-    unsigned kind, n_partitions;
-    char circuit[CUZK_PARAM_CIRCUIT_MAX];
-    const char *size; /* "32GiB" */
-    char vk_path[600];
-} payload;
-
-/* What a client sends for these files. */
-static void make_payload(payload *out, const options *o)
-{
-    cuzk_error err = {0};
-    cuzk_filecoin_request *request = NULL;
-    cuzk_map_file vanilla;
-    char *json = NULL, *vk_path = NULL;
-    size_t n_json = 0;
-    check(cuzk_filecoin_request_create(&request, o->number, &err), &err);
-    check(cuzk_read_small_file(&json, &n_json, "request", o->request, &err), &err);
-    check(cuzk_filecoin_request_read_json(request, json, n_json, &err), &err);
-    check(cuzk_map_file_open(&vanilla, o->vanilla, &err), &err);
-    cuzk_bytes file = {vanilla.data, (size_t)vanilla.size};
-    check(cuzk_filecoin_request_add_vanilla(request, file.data, file.n_bytes, &err), &err);
-    cuzk_client_job job;
-    cuzk_registered_proof proof;
-    check(cuzk_client_job_init(&job, request, &file, 1, &err), &err);
-    check(cuzk_request_proof(&proof, request, &err), &err);
-    *out = (payload){.kind = (unsigned)o->number, .n_partitions = job.n_partitions};
-    out->size = proof.sector->name;
-    cuzk_circuit_id(out->circuit, proof.kind, proof.sector);
-    check(cuzk_filecoin_param_path(&vk_path, o->out, proof.kind, proof.sector, CUZK_PARAM_FILE_VK,
-                                   true, &err),
-          &err);
-    snprintf(out->vk_path, sizeof out->vk_path, "%s", vk_path);
-    out->n_bytes = cuzk__v1__submit_proof_request__get_packed_size(&job.message);
-    out->bytes = malloc(out->n_bytes);
-    if (out->bytes == NULL) {
-        check(CUZK_FAIL(&err, CUZK_E_MEMORY, "%zu bytes: out of memory", out->n_bytes), &err);
-    }
-    cuzk__v1__submit_proof_request__pack(&job.message, out->bytes);
-    printf("# request: %zu bytes, of them %zu of vanilla proof; %u partitions\n", out->n_bytes,
-           file.n_bytes, job.n_partitions);
-    cuzk_client_job_clear(&job);
-    cuzk_filecoin_request_destroy(request);
-    cuzk_map_file_close(&vanilla);
-    free(vk_path);
-    free(json);
-}
-
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards what is below */
@@ -216,7 +163,7 @@ static void on_result(void *user, const cuzk_job_result *r)
     pthread_mutex_unlock(&mutex);
 }
 
-static void submit(cuzk_engine *engine, full_job *job, const payload *p)
+static void submit(cuzk_engine *engine, full_job *job, const bench_payload *p)
 {
     uint8_t *copy = malloc(p->n_bytes);
     if (copy == NULL) {
@@ -341,7 +288,7 @@ static uint64_t host_bytes(void)
     return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void open_work(bench *b, const options *o, const payload *p)
+static void open_work(bench *b, const options *o, const bench_payload *p)
 {
     cuzk_error err = {0};
     cuzk_ctx_options ctx = CUZK_CTX_OPTIONS_INIT;
@@ -454,7 +401,7 @@ static void name_job(full_job *job, const char *group, unsigned i)
 }
 
 /* Jobs in the order in which they are run. Returned: how many. */
-static unsigned run_jobs(const bench *b, const options *o, const payload *p, full_job *jobs)
+static unsigned run_jobs(const bench *b, const options *o, const bench_payload *p, full_job *jobs)
 {
     unsigned n = 0;
     for (unsigned i = 0; i <= o->n_runs && !failed(); i++, n++) {
@@ -472,7 +419,7 @@ static unsigned run_jobs(const bench *b, const options *o, const payload *p, ful
     return n;
 }
 
-static void load_key(const bench *b, const payload *p)
+static void load_key(const bench *b, const bench_payload *p)
 {
     cuzk_error err = {0};
     bool was_loaded = false;
@@ -502,7 +449,7 @@ int main(int argc, char **argv)
 {
     static full_job jobs[JOBS_MAX];
     options o;
-    payload p;
+    bench_payload p;
     bench b = {0};
     char recording[600], name[64];
     if (!read_options(&o, argc, argv)) {
@@ -511,7 +458,7 @@ int main(int argc, char **argv)
                         "[--fault TEXT]\n");
         return 2;
     }
-    make_payload(&p, &o);
+    bench_payload_init(&p, o.number, o.vanilla, o.request, o.out);
     snprintf(recording, sizeof recording, "%s/%s.cuzkrec", o.out, o.kind);
     snprintf(name, sizeof name, "%s,%s", o.kind, p.size);
     open_work(&b, &o, &p);
@@ -526,6 +473,6 @@ int main(int argc, char **argv)
         write_proof(&o);
         full_report(name, recording, jobs, n_jobs, p.n_partitions);
     }
-    free(p.bytes);
+    bench_payload_clear(&p);
     return is_good ? 0 : 1;
 }

@@ -211,5 +211,27 @@ def test_cards_miss(cuzk):
     miss("cards_2: exit code 1", good, BAD="2")
 
 
+def test_host_side(cuzk):
+    """The host's steps of a PoRep, of 2KiB here: times and bytes of each with one thread and two, and what cards need."""
+    if not os.path.exists(os.path.join(cuzk.build, "bench", "bench_host_side")):
+        raise harness.Skip("bench_host_side is not built")
+    r = script(cuzk, "host_side.sh", cuzk.build, "4", "500", SECTOR="2KiB")
+    assert r.code == 0, r
+    rows = list(csv.DictReader(line for line in r.out.split("\n") if line and line[0] != "#"))
+    assert [(row["step"], row["threads"]) for row in rows] == [
+        (step, n) for n in "12" for step in ("decode", "witness", "copy", "finish", "verify")], rows
+    assert all(float(row["cpu_ms"]) > 0 for row in rows if row["step"] != "copy"), rows
+    mb = {row["step"]: float(row["mb"]) for row in rows}
+    assert mb["witness"] > 1 and mb["copy"] > 1 and mb["verify"] == 0, mb
+    notes = [line for line in r.out.split("\n") if line.startswith("# ")]
+    assert "# 4 cards, 500 ms a partition each: 8.00 partitions a second" in notes, notes
+    all_ms = sum(float(row["cpu_ms"]) for row in rows if row["threads"] == "1")
+    need = next(line for line in notes if line.startswith("# the cards need"))
+    assert abs(float(need.split()[4]) - 8 * all_ms / 1e3) < 0.02, (need, all_ms)
+    assert sum("the daemon has 4 with 64 processors" in line for line in notes) == 3, notes
+    r = script(cuzk, "host_side.sh", cuzk.build, "0", SECTOR="2KiB")
+    assert r.code == 2 and "usage: bench_host_side" in r.err, r
+
+
 if __name__ == "__main__":
     harness.main(globals())
