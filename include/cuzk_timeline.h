@@ -27,11 +27,12 @@ typedef struct {
     uint64_t gap_ns;         /* gaps that are shorter are counted, not listed */
     uint64_t slice_ns;       /* length of a slice of the series; not 0 */
     size_t n_gaps, n_jobs;   /* how many of the longest are told in a text */
+    const char *next_path;   /* the file that the recording goes on in; NULL: none */
 } cuzk_timeline_options;
 
 #define CUZK_TIMELINE_OPTIONS_INIT                                                                 \
     {                                                                                              \
-        sizeof(cuzk_timeline_options), 0, 0, 1000000, 1000000000, 10, 10                           \
+        sizeof(cuzk_timeline_options), 0, 0, 1000000, 1000000000, 10, 10, 0                        \
     }
 
 /** Read a recording and analyse it.
@@ -39,8 +40,8 @@ typedef struct {
  *  path: not looked at for CUZK_TIMELINE_NAMES. text: returned, n_bytes and a NUL; free with
  * cuzk_free. NULL on failure. options: NULL for the values of CUZK_TIMELINE_OPTIONS_INIT. Memory:
  * about 100 bytes a span. Errors: E_FILE; E_FORMAT (no recording, a broken one, one of more than 4
- * GiB); E_UNSUPPORTED (of a later version); E_ARGUMENT (an empty part, too many slices); E_MEMORY.
- * Thread-safe. */
+ * GiB); E_UNSUPPORTED (of a later version); E_ARGUMENT (an empty part, too many slices, a next_path
+ * in which it does not go on); E_MEMORY. Thread-safe. */
 CUZK_API cuzk_status cuzk_timeline_report(char **text, size_t *n_bytes, const char *path,
                                           cuzk_timeline_format format,
                                           const cuzk_timeline_options *options,

@@ -92,7 +92,7 @@ static cuzk_status report(cuzk_text *out, const char *path, cuzk_timeline_format
                           const cuzk_timeline_options *o, cuzk_error *err)
 {
     cuzk_recording recording;
-    CUZK_TRY(cuzk_recording_open(&recording, path, bytes_max, err));
+    CUZK_TRY(cuzk_recording_open_with(&recording, path, o->next_path, bytes_max, err));
     uint64_t all_ns = recording.end_ns - recording.begin_ns;
     cuzk_status status = CUZK_OK;
     if (o->from_ns > all_ns) {

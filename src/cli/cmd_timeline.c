@@ -63,6 +63,10 @@ static bool check_import(const cuzk_cli_args *args)
             return false;
         }
     }
+    if (args->n_positional > 1) {
+        cuzk_cli_usage(args, "--import: beside one recording");
+        return false;
+    }
     if (cuzk_cli_value(args, "--offset") != NULL && args->n_positional == 0) {
         cuzk_cli_usage(args, "--offset: behind which recording?");
         return false;
@@ -122,6 +126,10 @@ static bool read_format(const cuzk_cli_args *args, cuzk_timeline_format *format)
         cuzk_cli_usage(args, "--compare prints text or JSON");
         return false;
     }
+    if (cuzk_cli_value(args, "--compare") != NULL && args->n_positional > 1) {
+        cuzk_cli_usage(args, "--compare: of one recording with another");
+        return false;
+    }
     if (cuzk_cli_value(args, "--import") != NULL && !check_import(args)) {
         return false;
     }
@@ -168,6 +176,7 @@ int cuzk_cli_timeline(cuzk_cli_args *args)
     if (cuzk_cli_value(args, "--import") != NULL) {
         return import(args);
     }
+    options.next_path = args->n_positional > 1 ? args->positional[1] : NULL;
     if (report(args, &text, &n_bytes, format, &options) != CUZK_OK) {
         return cuzk_cli_fail(args);
     }

@@ -239,11 +239,11 @@ const cuzk_cli_command cuzk_cli_commands[] = {
     {"devices", "", "GPUs: what is there, whether it computes rightly, whether it is used",
      "Every CUDA device is given a short self-test. prove and bench use one with --device.", 0, 0,
      devices_options, cuzk_cli_devices, NULL, NULL},
-    {"timeline", "RECORDING | --names | --import ACTIVITIES [RECORDING]",
+    {"timeline", "RECORDING [NEXT] | --names | --import ACTIVITIES [RECORDING]",
      "what a recording says: utilisations, gaps and their causes, jobs",
      "RECORDING: from serve --record, packed by gzip or not. What the names mean: "
      "docs/timeline.md.",
-     0, 1, timeline_options, cuzk_cli_timeline, NULL, NULL},
+     0, 2, timeline_options, cuzk_cli_timeline, NULL, NULL},
     {"simulate", "RECORDING", "a recording's jobs on another machine: what if?",
      "Runs them through a model of the pipeline, with each stage as long as it was recorded, on "
      "the\n"

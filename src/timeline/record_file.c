@@ -2,6 +2,7 @@
 #include "timeline/record_file.h"
 
 #include "base/clock.h"
+#include "base/random.h"
 #include "timeline/recording.h"
 
 #include <errno.h>
@@ -67,6 +68,7 @@ static cuzk_status put_start(cuzk_record_file *f, const cuzk_text *head, cuzk_er
 {
     cuzk_text start = {0};
     cuzk_recording_put_start(&start, cuzk_wall_ns(), cuzk_now_ns());
+    cuzk_recording_set_run(&start, f->run);
     cuzk_text_put_bytes(&start, head->data, head->size);
     cuzk_status status = cuzk_text_check(&start, err);
     if (status == CUZK_OK) {
@@ -108,6 +110,9 @@ cuzk_status cuzk_record_file_open(cuzk_record_file *file, const char *path, uint
                                   const cuzk_text *head, cuzk_error *err)
 {
     *file = (cuzk_record_file){.limit_bytes = limit_bytes, .fd = -1};
+    while (file->run == 0) {
+        CUZK_TRY(cuzk_random_bytes(&file->run, sizeof file->run, err));
+    }
     size_t n = strlen(path);
     file->path = strdup(path);
     file->old_path = malloc(n + 5);

@@ -14,6 +14,7 @@
 typedef struct {
     char *path, *old_path;
     uint64_t limit_bytes;
+    uint32_t run;     /* in the header of each of its files, which go on in one another */
     int fd;           /* -1: none; made when something is written */
     uint64_t n_bytes; /* of the file: whole pieces */
     uint64_t n_lost;  /* spans that could not be written since the last that could */

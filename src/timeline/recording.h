@@ -49,6 +49,8 @@ typedef struct {
 
 /** The header and the catalogue. wall_ns: CLOCK_REALTIME at host_ns (cuzk_now_ns). */
 void cuzk_recording_put_start(cuzk_text *text, uint64_t wall_ns, uint64_t host_ns);
+/** Of a text that begins with that: files of the same number, but 0, go on in one another. */
+void cuzk_recording_set_run(cuzk_text *text, uint32_t run);
 void cuzk_recording_put_kind(cuzk_text *text, uint8_t kind, const char *label);
 void cuzk_recording_put_device(cuzk_text *text, uint8_t device, uint8_t n_workers, const char *id);
 void cuzk_recording_put_thread(cuzk_text *text, uint16_t thread, const char *name);
@@ -98,8 +100,21 @@ typedef struct {
 cuzk_status cuzk_recording_read(cuzk_recording *out, const uint8_t *data, size_t n_bytes,
                                 cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** The same from a file, packed by gzip or not. limit: the most bytes unpacked. Errors: those, and
- *  E_FILE. */
+/* Bytes of a file. */
+typedef struct {
+    const uint8_t *data;
+    size_t n_bytes;
+} cuzk_recording_part;
+
+/** The same of a recording that goes on in another file, in their order. Errors: also E_ARGUMENT
+ *  (the second does not go on where the first ended). */
+cuzk_status cuzk_recording_read_parts(cuzk_recording *out, const cuzk_recording_part *parts,
+                                      size_t n_parts, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** The same from a file, packed by gzip or not; next_path: that it goes on in, or NULL. limit: the
+ *  most bytes unpacked, of each. Errors: those, and E_FILE. */
+cuzk_status cuzk_recording_open_with(cuzk_recording *out, const char *path, const char *next_path,
+                                     uint64_t limit, cuzk_error *err) CUZK_WARN_UNUSED;
 cuzk_status cuzk_recording_open(cuzk_recording *out, const char *path, uint64_t limit,
                                 cuzk_error *err) CUZK_WARN_UNUSED;
 

@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 enum {
-    CUZK_RECORDING_HEADER = 32, /* magic, version, 0, wall_ns, host_ns */
+    CUZK_RECORDING_HEADER = 32, /* magic, version, run, wall_ns, host_ns */
+    CUZK_RECORDING_RUN = 12,    /* where it is */
     CUZK_PIECE_HEADER = 12,     /* type, bytes of the payload, its CRC-32 */
     CUZK_PIECE_MAX = 1 << 26    /* bytes of a payload */
 };

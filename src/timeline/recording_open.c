@@ -60,22 +60,59 @@ static cuzk_status open_file(gzFile *file, const char *path, cuzk_error *err)
     return CUZK_OK;
 }
 
+static cuzk_status take_file(const char *path, uint64_t limit, uint8_t **data, size_t *n_bytes,
+                             cuzk_error *err)
+{
+    gzFile file;
+    CUZK_TRY(open_file(&file, path, err));
+    cuzk_status status = read_file(file, path, limit, data, n_bytes, err);
+    gzclose_r(file);
+    return status;
+}
+
+cuzk_status cuzk_recording_open_with(cuzk_recording *out, const char *path, const char *next_path,
+                                     uint64_t limit, cuzk_error *err)
+{
+    memset(out, 0, sizeof *out);
+    uint8_t *data[2] = {NULL, NULL};
+    size_t n_bytes[2] = {0, 0};
+    cuzk_status status = take_file(path, limit, &data[0], &n_bytes[0], err);
+    if (status == CUZK_OK && next_path != NULL) {
+        status = take_file(next_path, limit, &data[1], &n_bytes[1], err);
+    }
+    if (status == CUZK_OK) {
+        const cuzk_recording_part parts[2] = {{data[0], n_bytes[0]}, {data[1], n_bytes[1]}};
+        status = cuzk_recording_read_parts(out, parts, next_path != NULL ? 2 : 1, err);
+        if (status != CUZK_OK) {
+            cuzk_error_prefix(err, "%s%s%s", path, next_path != NULL ? ", " : "",
+                              next_path != NULL ? next_path : "");
+        }
+    }
+    free(data[0]);
+    free(data[1]);
+    return status;
+}
+
 cuzk_status cuzk_recording_open(cuzk_recording *out, const char *path, uint64_t limit,
                                 cuzk_error *err)
 {
-    memset(out, 0, sizeof *out);
-    gzFile file;
-    CUZK_TRY(open_file(&file, path, err));
-    uint8_t *data = NULL;
-    size_t n_bytes = 0;
-    cuzk_status status = read_file(file, path, limit, &data, &n_bytes, err);
-    gzclose_r(file);
-    if (status == CUZK_OK) {
-        status = cuzk_recording_read(out, data, n_bytes, err);
-        if (status != CUZK_OK) {
-            cuzk_error_prefix(err, "%s", path);
+    return cuzk_recording_open_with(out, path, NULL, limit, err);
+}
+
+void cuzk_recording_clear(cuzk_recording *recording)
+{
+    if (recording->threads != NULL) {
+        for (size_t i = 0; i < recording->n_threads; i++) {
+            free(recording->threads[i]);
         }
     }
-    free(data);
-    return status;
+    if (recording->texts != NULL) {
+        for (size_t i = 0; i < recording->n_texts; i++) {
+            free(recording->texts[i].s);
+        }
+    }
+    free(recording->spans);
+    free(recording->threads);
+    free(recording->texts);
+    memset(recording, 0, sizeof *recording);
 }

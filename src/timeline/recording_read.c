@@ -334,28 +334,32 @@ static cuzk_status allocate(reading *r, cuzk_error *err)
     return CUZK_OK;
 }
 
-static cuzk_status read_all(reading *r, const uint8_t *data, size_t n_bytes, cuzk_error *err)
+static cuzk_status read_all(reading *r, const cuzk_recording_part *parts, size_t n_parts,
+                            cuzk_error *err)
 {
     piece p;
-    size_t at = CUZK_RECORDING_HEADER;
-    while (next_piece(&p, data, n_bytes, &at)) {
-        CUZK_TRY(count(r, &p, err));
+    for (size_t i = 0; i < n_parts; i++) {
+        size_t at = CUZK_RECORDING_HEADER;
+        while (next_piece(&p, parts[i].data, parts[i].n_bytes, &at)) {
+            CUZK_TRY(count(r, &p, err));
+        }
+        r->out->n_bytes_after += parts[i].n_bytes - at;
     }
-    r->out->n_bytes_after = n_bytes - at;
     CUZK_TRY(allocate(r, err));
     size_t n_texts = 0;
-    at = CUZK_RECORDING_HEADER;
-    while (next_piece(&p, data, n_bytes, &at)) {
-        CUZK_TRY(read_piece(r, &p, &n_texts, err));
+    for (size_t i = 0; i < n_parts; i++) {
+        size_t at = CUZK_RECORDING_HEADER;
+        r->n_names = 0; /* each file has its own */
+        while (next_piece(&p, parts[i].data, parts[i].n_bytes, &at)) {
+            CUZK_TRY(read_piece(r, &p, &n_texts, err));
+        }
     }
     qsort(r->out->texts, n_texts, sizeof *r->out->texts, by_number);
     return cuzk_spans_sort(r->out->spans, r->out->n_spans, err);
 }
 
-cuzk_status cuzk_recording_read(cuzk_recording *out, const uint8_t *data, size_t n_bytes,
-                                cuzk_error *err)
+static cuzk_status check_header(const uint8_t *data, size_t n_bytes, cuzk_error *err)
 {
-    memset(out, 0, sizeof *out);
     CUZK_FAIL_IF(n_bytes < CUZK_RECORDING_HEADER || memcmp(data, CUZK_RECORDING_MAGIC, 8) != 0, err,
                  CUZK_E_FORMAT, "no recording of cuzk: it does not begin with \"%s\" and a header",
                  CUZK_RECORDING_MAGIC);
@@ -363,32 +367,47 @@ cuzk_status cuzk_recording_read(cuzk_recording *out, const uint8_t *data, size_t
     CUZK_FAIL_IF(version != CUZK_RECORDING_VERSION, err, CUZK_E_UNSUPPORTED,
                  "recording: version %u, this program reads version %d", version,
                  CUZK_RECORDING_VERSION);
-    out->wall_ns = cuzk_load_u64_le(data + 16);
-    out->host_ns = cuzk_load_u64_le(data + 24);
+    return CUZK_OK;
+}
+
+/* Numbers of jobs, threads and texts are those of a process: what another one wrote has others. */
+static cuzk_status check_next(const uint8_t *data, const uint8_t *next, cuzk_error *err)
+{
+    uint32_t run = cuzk_load_u32_le(data + CUZK_RECORDING_RUN);
+    uint32_t next_run = cuzk_load_u32_le(next + CUZK_RECORDING_RUN);
+    CUZK_FAIL_IF(run == 0 || run != next_run, err, CUZK_E_ARGUMENT,
+                 "they are not of one run (%08" PRIx32 " and %08" PRIx32
+                 "): only what one process recorded goes on in another file",
+                 run, next_run);
+    CUZK_FAIL_IF(cuzk_load_u64_le(next + 24) <= cuzk_load_u64_le(data + 24), err, CUZK_E_ARGUMENT,
+                 "the second began before the first: name them in their order (PATH.old PATH)");
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_recording_read_parts(cuzk_recording *out, const cuzk_recording_part *parts,
+                                      size_t n_parts, cuzk_error *err)
+{
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < n_parts; i++) {
+        CUZK_TRY(check_header(parts[i].data, parts[i].n_bytes, err));
+        if (i > 0) {
+            CUZK_TRY(check_next(parts[i - 1].data, parts[i].data, err));
+        }
+    }
+    out->wall_ns = cuzk_load_u64_le(parts[0].data + 16);
+    out->host_ns = cuzk_load_u64_le(parts[0].data + 24);
     reading r = {.out = out};
-    cuzk_status status = read_all(&r, data, n_bytes, err);
+    cuzk_status status = read_all(&r, parts, n_parts, err);
     if (status != CUZK_OK) {
         cuzk_recording_clear(out);
     }
     return status;
 }
 
-void cuzk_recording_clear(cuzk_recording *recording)
+cuzk_status cuzk_recording_read(cuzk_recording *out, const uint8_t *data, size_t n_bytes,
+                                cuzk_error *err)
 {
-    if (recording->threads != NULL) {
-        for (size_t i = 0; i < recording->n_threads; i++) {
-            free(recording->threads[i]);
-        }
-    }
-    if (recording->texts != NULL) {
-        for (size_t i = 0; i < recording->n_texts; i++) {
-            free(recording->texts[i].s);
-        }
-    }
-    free(recording->spans);
-    free(recording->threads);
-    free(recording->texts);
-    memset(recording, 0, sizeof *recording);
+    return cuzk_recording_read_parts(out, &(cuzk_recording_part){data, n_bytes}, 1, err);
 }
 
 const char *cuzk_recording_text(const cuzk_recording *recording, uint32_t number)

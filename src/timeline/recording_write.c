@@ -86,6 +86,13 @@ void cuzk_recording_put_start(cuzk_text *text, uint64_t wall_ns, uint64_t host_n
     end(text, at);
 }
 
+void cuzk_recording_set_run(cuzk_text *text, uint32_t run)
+{
+    if (!text->failed) {
+        cuzk_store_u32_le((uint8_t *)text->data + CUZK_RECORDING_RUN, run);
+    }
+}
+
 void cuzk_recording_put_kind(cuzk_text *text, uint8_t kind, const char *label)
 {
     put_named(text, CUZK_PIECE_KIND, kind, label, strnlen(label, CUZK_RECORDING_LABEL - 1));

@@ -265,7 +265,23 @@ def test_limit(cuzk):
         assert max(sizes) <= 1 << 19, sizes
     for name in ("rec", "rec.old"):
         check_sums(report(cuzk, d.folder + "/" + name))
-    assert report(cuzk, d.folder + "/rec.old")["devices"][0]["id"] != ""
+    old, new = d.folder + "/rec.old", d.folder + "/rec"
+    assert report(cuzk, old)["devices"][0]["id"] != ""
+    # both as one: what is in either, and jobs that go from one into the other are whole
+    both = cuzk.ok("timeline", old, new, "--json").json()
+    check_sums(both)
+    one, two = report(cuzk, old), report(cuzk, new)
+    assert both["units_done"] == one["units_done"] + two["units_done"] > 0
+    assert both["jobs_ended"] == one["jobs_ended"] + two["jobs_ended"] and both["end_ns"] == two["end_ns"]
+    assert both["begin_ns"] == one["begin_ns"] and all(job["id"] for job in both["jobs"])
+    cuzk.fails(2, "name them in their order", "timeline", new, old)
+    cuzk.fails(2, "name them in their order", "timeline", new, new)
+    other = Daemon(cuzk, test=True, name="other", config={"recording.path": "rec", "journal.path": "none"})
+    with other:
+        assert other.prove(other.null("units=1")).status == COMPLETED
+    cuzk.fails(2, "not of one run", "timeline", old, other.folder + "/rec")
+    cuzk.fails(1, "No such file", "timeline", old, "missing")
+    cuzk.fails(2, "of one recording with another", "timeline", old, new, "--compare", old)
 
 
 def test_what_is_no_recording_stays(cuzk):

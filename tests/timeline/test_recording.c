@@ -421,9 +421,67 @@ static void test_catalogue(void **state)
     assert_int_equal(cuzk_span_find("", 0), CUZK_SPAN_NAMES);
 }
 
+/* A file that goes on in another one, the first with bytes behind its last whole piece. */
+static void test_parts(void **state)
+{
+    (void)state;
+    enum { EACH = 50 };
+    cuzk_timespan spans[2 * EACH];
+    cuzk_text texts[2] = {{0}, {0}};
+    cuzk_recording r;
+    cuzk_error err = {0};
+    for (int i = 0; i < 2 * EACH; i++) {
+        spans[i] = any_span();
+        spans[i].text = (uint32_t)(1 + i / EACH);
+    }
+    for (int f = 0; f < 2; f++) {
+        cuzk_recording_put_start(&texts[f], 1000, 100 + (uint64_t)f);
+        cuzk_recording_set_run(&texts[f], 7);
+        cuzk_recording_put_thread(&texts[f], 0, "main"); /* of both, as each file begins */
+        cuzk_recording_put_text(&texts[f], (uint32_t)(1 + f), f == 0 ? "one" : "two", 3);
+        cuzk_recording_put_spans(&texts[f], spans + f * EACH, EACH);
+    }
+    cuzk_text_put(&texts[0], "cut off");
+    cuzk_recording_part parts[2];
+    for (int f = 0; f < 2; f++) {
+        parts[f] = (cuzk_recording_part){(const uint8_t *)texts[f].data, texts[f].size};
+    }
+    assert_int_equal(cuzk_recording_read_parts(&r, parts, 2, &err), CUZK_OK);
+    assert_int_equal(r.n_spans, 2 * EACH);
+    assert_int_equal(r.n_bytes_after, 7);
+    assert_int_equal(r.host_ns, 100);
+    assert_string_equal(cuzk_recording_text(&r, 1), "one");
+    assert_string_equal(cuzk_recording_text(&r, 2), "two");
+    qsort(spans, 2 * EACH, sizeof *spans, in_order);
+    for (int i = 0; i < 2 * EACH; i++) {
+        assert_int_equal(r.spans[i].begin_ns, spans[i].begin_ns);
+        assert_int_equal(r.spans[i].end_ns, spans[i].end_ns);
+    }
+    cuzk_recording_clear(&r);
+    const cuzk_recording_part turned[2] = {parts[1], parts[0]};
+    assert_int_equal(cuzk_recording_read_parts(&r, turned, 2, &err), CUZK_E_ARGUMENT);
+    assert_non_null(strstr(err.text, "in their order"));
+    for (uint32_t run = 0; run < 9; run += 8) {
+        memset(&err, 0, sizeof err);
+        cuzk_recording_set_run(&texts[0], run);
+        assert_int_equal(cuzk_recording_read_parts(&r, parts, 2, &err), CUZK_E_ARGUMENT);
+        assert_non_null(strstr(err.text, "not of one run"));
+    }
+    cuzk_recording_set_run(&texts[1], 0); /* nor do two that say nothing */
+    cuzk_recording_set_run(&texts[0], 0);
+    memset(&err, 0, sizeof err);
+    assert_int_equal(cuzk_recording_read_parts(&r, parts, 2, &err), CUZK_E_ARGUMENT);
+    memset(&err, 0, sizeof err);
+    parts[1].n_bytes = 31;
+    assert_int_equal(cuzk_recording_read_parts(&r, parts, 2, &err), CUZK_E_FORMAT);
+    cuzk_text_clear(&texts[0]);
+    cuzk_text_clear(&texts[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts),
         cmocka_unit_test(test_sort),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_cut_off_anywhere),
