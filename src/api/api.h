@@ -90,13 +90,36 @@ int cuzk_api_device_number(const char *name);
 /** Add what the device did since the last call to the stats' device stages. NULL: nothing. */
 void cuzk_api_device_stats(cuzk_prove_stats *stats, cuzk_api_device *device);
 
+struct cuzk_key_pass; /* backend/cuda/key_pass.h */
+
+/* How a key comes to a device: backend/cuda/device_prover.h. All zero: alone, and not pinned. */
+typedef struct {
+    uint64_t limit;                  /* the most bytes of the device's memory; 0: what is free */
+    struct cuzk_pinned_pool *pinned; /* borrowed until close */
+    const cuzk_api_device *peer;     /* has the prover's key and may be copied from; for the call */
+    bool (*peer_stays)(void *ctx);
+    void *peer_ctx;
+    struct cuzk_key_pass *pass; /* borrowed for the call */
+    bool *is_expected;
+    bool is_peer; /* others may copy from it */
+} cuzk_api_device_params;
+
 /** Open a device, test it, and copy the prover's key to it or make ready to stream it. name: one
- * that passed the check; for the CPU *out is NULL. prover, pinned: borrowed until close. limit: the
- * most bytes of the device's memory; 0: what is free. pinned: NULL: nothing is pinned. Returned:
+ * that passed the check; for the CPU *out is NULL. prover: borrowed until close. Returned:
  * cuzk_api_device_close. */
 cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,
-                                 uint64_t limit, struct cuzk_pinned_pool *pinned,
+                                 const cuzk_api_device_params *params,
                                  cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Whether the cards allow that a device's memory is copied from another's. Names as for open. */
+bool cuzk_api_device_can_copy(const char *to, const char *from);
+
+/** A pass over a key for several devices (backend/cuda/key_pass.h); without CUDA *out is NULL, and
+ *  the others do nothing with it. Returned: cuzk_api_pass_destroy. Errors: E_MEMORY. */
+cuzk_status cuzk_api_pass_create(struct cuzk_key_pass **out, cuzk_error *err) CUZK_WARN_UNUSED;
+void cuzk_api_pass_destroy(struct cuzk_key_pass *pass);
+void cuzk_api_pass_expect(struct cuzk_key_pass *pass, unsigned n);
+void cuzk_api_pass_forget(struct cuzk_key_pass *pass);
 
 /** A pool of pinned host memory, of at most limit bytes; without CUDA *out is NULL. Returned:
  *  cuzk_api_pinned_destroy. Errors: E_MEMORY. */
@@ -123,8 +146,14 @@ const char *cuzk_device_purpose_name(unsigned purpose);
 typedef struct {
     uint64_t bytes[CUZK_DEVICE_PURPOSES]; /* of the device's memory */
     bool is_streamed;
-    uint64_t copied_bytes, copied_ns; /* of the key, to the device; resident: once */
-    const char *way;                  /* how: "through pinned buffers"; a literal */
+    uint64_t copied_bytes, copied_ns;   /* of the key, to the device; resident: once */
+    const char *way;                    /* how: "through pinned buffers"; a literal */
+    const char *from;                   /* where from: "file", "peer", "made"; a literal */
+    int peer;                           /* the card's number, of "peer" */
+    bool may_give;                      /* others may copy from it */
+    uint64_t arrived_bytes, arrived_ns; /* circuit and key, decoding and checks included */
+    uint64_t read_bytes; /* of the key, that were read from the host's memory for it alone */
+    const char *why_not; /* why it was not copied from the peer that there was; else "" */
 } cuzk_api_device_facts;
 
 /** NULL: all zero. */

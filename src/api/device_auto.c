@@ -73,7 +73,8 @@ static cuzk_status open_card(cuzk_api_device **out, struct cuzk_pinned_pool **pi
     if (strcmp(name, "cpu") != 0) {
         CUZK_TRY(cuzk_api_pinned_create(pinned, pinned_limit(), err));
     }
-    return cuzk_api_device_open(out, name, prover, 0, *pinned, err);
+    const cuzk_api_device_params params = {.pinned = *pinned};
+    return cuzk_api_device_open(out, name, prover, &params, err);
 }
 
 static void log_facts(const cuzk_ctx *ctx, const char *name, const cuzk_api_device *device)

@@ -100,9 +100,16 @@ struct cuzk_api_device {
 };
 
 cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,
-                                 uint64_t limit, struct cuzk_pinned_pool *pinned, cuzk_error *err)
+                                 const cuzk_api_device_params *how, cuzk_error *err)
 {
-    const cuzk_device_prover_params params = {.memory_limit = limit, .pinned = pinned};
+    const cuzk_device_prover_params params = {.memory_limit = how->limit,
+                                              .pinned = how->pinned,
+                                              .peer = how->peer == NULL ? NULL : how->peer->prover,
+                                              .peer_stays = how->peer_stays,
+                                              .peer_ctx = how->peer_ctx,
+                                              .pass = how->pass,
+                                              .is_expected = how->is_expected,
+                                              .is_peer = how->is_peer};
     int number = cuzk_api_device_number(name);
     *out = NULL;
     if (number < 0) {
@@ -124,6 +131,37 @@ cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const 
     }
     *out = made;
     return CUZK_OK;
+}
+
+bool cuzk_api_device_can_copy(const char *to, const char *from)
+{
+    const cuzk_cuda_api *api;
+    int can = 0, a = cuzk_api_device_number(to), b = cuzk_api_device_number(from);
+    CUdevice device, peer;
+    return a >= 0 && b >= 0 && a != b && cuzk_cuda_driver(&api, NULL) == CUZK_OK &&
+           CUZK_CU(api, cuDeviceGet)(&device, a) == CUDA_SUCCESS &&
+           CUZK_CU(api, cuDeviceGet)(&peer, b) == CUDA_SUCCESS &&
+           CUZK_CU(api, cuDeviceCanAccessPeer)(&can, device, peer) == CUDA_SUCCESS && can != 0;
+}
+
+cuzk_status cuzk_api_pass_create(struct cuzk_key_pass **out, cuzk_error *err)
+{
+    return cuzk_key_pass_create(out, err);
+}
+
+void cuzk_api_pass_destroy(struct cuzk_key_pass *pass)
+{
+    cuzk_key_pass_destroy(pass);
+}
+
+void cuzk_api_pass_expect(struct cuzk_key_pass *pass, unsigned n)
+{
+    cuzk_key_pass_expect(pass, n);
+}
+
+void cuzk_api_pass_forget(struct cuzk_key_pass *pass)
+{
+    cuzk_key_pass_forget(pass);
 }
 
 cuzk_status cuzk_api_device_renew(const char *name, cuzk_error *err)
@@ -161,7 +199,7 @@ const char *cuzk_device_purpose_name(unsigned purpose)
 
 cuzk_api_device_facts cuzk_api_device_look(const cuzk_api_device *device)
 {
-    cuzk_api_device_facts facts = {.way = ""};
+    cuzk_api_device_facts facts = {.way = "", .from = "", .why_not = ""};
     if (device == NULL) {
         return facts;
     }
@@ -174,6 +212,14 @@ cuzk_api_device_facts cuzk_api_device_look(const cuzk_api_device *device)
     facts.copied_bytes = stream.n_bytes;
     facts.copied_ns = stream.busy_ns;
     facts.way = cuzk_stream_way_name(stream.way);
+    const cuzk_arrival *arrival = cuzk_device_prover_arrival(device->prover);
+    facts.from = cuzk_arrival_way_name(arrival->way);
+    facts.peer = arrival->from;
+    facts.may_give = arrival->may_give;
+    facts.arrived_bytes = arrival->n_bytes;
+    facts.arrived_ns = arrival->ns;
+    facts.read_bytes = stream.n_read_bytes;
+    facts.why_not = arrival->why_not;
     return facts;
 }
 
@@ -219,13 +265,42 @@ void cuzk_api_device_stats(cuzk_prove_stats *stats, cuzk_api_device *device)
 }
 
 cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const cuzk_prover *prover,
-                                 uint64_t limit, struct cuzk_pinned_pool *pinned, cuzk_error *err)
+                                 const cuzk_api_device_params *how, cuzk_error *err)
 {
     (void)prover;
-    (void)limit;
-    (void)pinned;
+    (void)how;
     *out = NULL;
     return cuzk_api_device_check(name, err);
+}
+
+bool cuzk_api_device_can_copy(const char *to, const char *from)
+{
+    (void)to;
+    (void)from;
+    return false;
+}
+
+cuzk_status cuzk_api_pass_create(struct cuzk_key_pass **out, cuzk_error *err)
+{
+    (void)err;
+    *out = NULL;
+    return CUZK_OK;
+}
+
+void cuzk_api_pass_destroy(struct cuzk_key_pass *pass)
+{
+    (void)pass;
+}
+
+void cuzk_api_pass_expect(struct cuzk_key_pass *pass, unsigned n)
+{
+    (void)pass;
+    (void)n;
+}
+
+void cuzk_api_pass_forget(struct cuzk_key_pass *pass)
+{
+    (void)pass;
 }
 
 cuzk_status cuzk_api_device_renew(const char *name, cuzk_error *err)
@@ -261,7 +336,7 @@ const char *cuzk_device_purpose_name(unsigned purpose)
 cuzk_api_device_facts cuzk_api_device_look(const cuzk_api_device *device)
 {
     (void)device;
-    return (cuzk_api_device_facts){.way = ""};
+    return (cuzk_api_device_facts){.way = "", .from = "", .why_not = ""};
 }
 
 const struct cuzk_prove_device *cuzk_api_device_get(const cuzk_api_device *device)

@@ -157,14 +157,10 @@ void cuzk_device_run_evictions(cuzk_engine *engine, cuzk_thread *thread)
     }
 }
 
-/* Put a resident, whose bytes are reserved, on a device. */
-static cuzk_status put_on(cuzk_engine *engine, cuzk_slot *slot, unsigned d, cuzk_error *err)
+/* A resident, whose bytes were reserved, is on a device, or is not. */
+static void note_load(cuzk_engine *engine, cuzk_slot *slot, unsigned d, cuzk_status status)
 {
     cuzk_slot_device *on = &slot->devices[d];
-    pthread_mutex_unlock(&engine->lock);
-    cuzk_hands_place(engine, (int)d, -1);
-    cuzk_status status = slot->work->device_load(slot->work->user, slot->resident, d, err);
-    pthread_mutex_lock(&engine->lock);
     on->is_loading = false;
     on->is_loaded = status == CUZK_OK;
     on->status = status;
@@ -172,6 +168,15 @@ static cuzk_status put_on(cuzk_engine *engine, cuzk_slot *slot, unsigned d, cuzk
         engine->devices[d].memory.reserved -= slot->device_bytes;
     }
     pthread_cond_broadcast(&engine->devices[d].loaded);
+}
+
+static cuzk_status put_on(cuzk_engine *engine, cuzk_slot *slot, unsigned d, cuzk_error *err)
+{
+    pthread_mutex_unlock(&engine->lock);
+    cuzk_hands_place(engine, (int)d, -1);
+    cuzk_status status = slot->work->device_load(slot->work->user, slot->resident, d, err);
+    pthread_mutex_lock(&engine->lock);
+    note_load(engine, slot, d, status);
     return status;
 }
 
@@ -187,8 +192,31 @@ static cuzk_status wait_on(cuzk_engine *engine, cuzk_slot *slot, unsigned d, cuz
     return CUZK_OK;
 }
 
+static void place_for(void *ctx, unsigned device)
+{
+    cuzk_hands_place(ctx, (int)device, -1);
+}
+
+/* Without the lock. */
+static void load_all(cuzk_slot *slot, const cuzk_devices_load *load)
+{
+    const cuzk_work *work = slot->work;
+    if (work->devices_load != NULL) {
+        work->devices_load(work->user, slot->resident, load);
+        return;
+    }
+    for (unsigned i = 0; i < load->n; i++) {
+        load->place(load->ctx, load->devices[i]);
+        load->errors[i].status =
+            work->device_load(work->user, slot->resident, load->devices[i], &load->errors[i]);
+    }
+}
+
+/* The first unit will try again where it fails, and tell. */
 void cuzk_devices_warm(cuzk_engine *engine, cuzk_slot *slot)
 {
+    unsigned devices[CUZK_ENGINE_DEVICES_MAX], n = 0;
+    cuzk_error errors[CUZK_ENGINE_DEVICES_MAX] = {0};
     cuzk_engine_lock(engine);
     for (unsigned d = 0; d < engine->options.n_devices; d++) {
         cuzk_device *device = &engine->devices[d];
@@ -197,12 +225,20 @@ void cuzk_devices_warm(cuzk_engine *engine, cuzk_slot *slot)
             device->memory.reserved += slot->device_bytes;
             slot->devices[d].is_loading = true;
             slot->devices[d].n_users++;
-            cuzk_error err = {0};
             cuzk_device_enter(engine, d);
-            (void)!put_on(engine, slot, d, &err); /* the first unit will try again, and tell */
-            cuzk_device_leave(engine, d);
-            slot->devices[d].n_users--;
+            devices[n++] = d;
         }
+    }
+    pthread_mutex_unlock(&engine->lock);
+    if (n > 0) {
+        const cuzk_devices_load load = {devices, n, errors, place_for, engine};
+        load_all(slot, &load);
+    }
+    cuzk_engine_lock(engine);
+    for (unsigned i = 0; i < n; i++) {
+        note_load(engine, slot, devices[i], errors[i].status);
+        cuzk_device_leave(engine, devices[i]);
+        slot->devices[devices[i]].n_users--;
     }
     pthread_mutex_unlock(&engine->lock);
 }

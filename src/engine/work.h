@@ -69,6 +69,17 @@ typedef struct {
     const void *context;
 } cuzk_work_call;
 
+/* A resident that is put on several devices at once. */
+typedef struct {
+    const unsigned *devices;
+    unsigned n;
+    cuzk_error *errors; /* out: what became of each: all zero, it is there. One that fails leaves
+                           the others unharmed */
+    void (*place)(void *ctx, unsigned device); /* whoever works for a device calls it first, as
+                                                  what it allocates is to lie near; may be NULL */
+    void *ctx;
+} cuzk_devices_load;
+
 typedef struct cuzk_work {
     void *user; /* first argument of every function */
 
@@ -95,6 +106,9 @@ typedef struct cuzk_work {
     cuzk_status (*device_load)(void *user, cuzk_resident *resident, unsigned device,
                                cuzk_error *err);
     void (*device_evict)(void *user, cuzk_resident *resident, unsigned device);
+    /** The same on several devices at once, so that the key is read once. NULL: they are loaded one
+     *  after the other. */
+    void (*devices_load)(void *user, cuzk_resident *resident, const cuzk_devices_load *load);
 
     /** Make the witness of call->unit. */
     cuzk_status (*witness)(void *user, cuzk_unit_witness **out, const cuzk_task *task,

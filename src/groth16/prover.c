@@ -436,6 +436,11 @@ const cuzk_verifier *cuzk_prover_verifier(const cuzk_prover *prover)
     return &prover->verifier;
 }
 
+bool cuzk_prover_is_made(const cuzk_prover *p)
+{
+    return p->source.put != NULL;
+}
+
 size_t cuzk_prover_bytes(const cuzk_prover *p)
 {
     size_t bytes = sizeof *p + cuzk_domain_bytes(p->curve, p->lg_n) +

@@ -108,6 +108,9 @@ const struct cuzk_verifier *cuzk_prover_verifier(const cuzk_prover *prover);
  *  the key's bytes. */
 size_t cuzk_prover_bytes(const cuzk_prover *prover);
 
+/** Whether its points are made on devices (cuzk_prover_create_made): by one at a time. */
+bool cuzk_prover_is_made(const cuzk_prover *prover);
+
 struct cuzk_prove_device;
 
 enum { CUZK_PROVE_STAGES_MAX_INTERNAL = 8 };

@@ -25,6 +25,8 @@ static const cuzk_memory_view *look_at_memory(cuzk_memory_view *view, const cuzk
     }
     for (unsigned d = 0; d < CUZK_ENGINE_DEVICES_MAX; d++) {
         cuzk_device_ledger_look(server->ledger, d, view->bytes[d]);
+        view->n_arrivals[d] =
+            cuzk_device_ledger_arrivals(server->ledger, d, view->arrivals[d], CUZK_MEMORY_ARRIVALS);
     }
     return view;
 }

@@ -235,6 +235,25 @@ static void put_device_memory(cuzk_text *out, const cuzk_memory_view *m, unsigne
     cuzk_text_put(out, "}");
 }
 
+/* The keys that are on it, and how they came there. */
+static void put_arrivals(cuzk_text *out, const cuzk_memory_view *m, unsigned device)
+{
+    cuzk_text_put(out, ",\"residents\":[");
+    for (unsigned i = 0; i < m->n_arrivals[device]; i++) {
+        const cuzk_device_arrival *a = &m->arrivals[device][i];
+        cuzk_text_put(out, i > 0 ? ",{" : "{");
+        put_text(out, "circuit_id", a->circuit);
+        cuzk_text_put(out, ",");
+        put_text(out, "from", a->from);
+        cuzk_text_printf(out,
+                         ",\"bytes\":%" PRIu64 ",\"read_bytes\":%" PRIu64
+                         ",\"seconds\":%.6f,\"gb_per_second\":%.3f}",
+                         a->n_bytes, a->n_read_bytes, seconds(a->ns),
+                         (double)a->n_bytes / (double)(a->ns + 1));
+    }
+    cuzk_text_put(out, "]");
+}
+
 static void put_pinned(cuzk_text *out, const cuzk_memory_view *m)
 {
     cuzk_text_printf(out,
@@ -264,6 +283,7 @@ static void put_devices(cuzk_text *out, const cuzk_engine_view *v, const cuzk_st
         }
         if (memory != NULL) {
             put_device_memory(out, memory, i);
+            put_arrivals(out, memory, i);
         }
         cuzk_text_put(out, "}");
     }

@@ -44,6 +44,11 @@ typedef enum {
       "bytes of the payload")                                                                      \
     X(RESIDENT_LOAD, "resident.load", THREAD, HOST, 0, "loading of a circuit with its key begins", \
       "it is ready, or failed", "reading files, decoding, copying to the device", "bytes")         \
+    X(DEVICE_LOAD, "device.load", DEVICE, HOST, 0,                                                 \
+      "a circuit with its key is to come to a device", "it can prove there",                       \
+      "reading and copying, from where the text tells; decoding and checks; the wait for another " \
+      "device to have it",                                                                         \
+      "bytes of circuit and key")                                                                  \
     X(EVICTED, "resident.evicted", THREAD, HOST, 1, "a circuit with its key was freed", "", "",    \
       "bytes")                                                                                     \
     X(WAIT_MEMORY, "wait.memory", UNIT, HOST, 0,                                                   \

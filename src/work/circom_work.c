@@ -23,6 +23,7 @@ struct cuzk_task {
 };
 
 struct cuzk_resident {
+    char circuit[CUZK_CIRCUIT_ID_MAX];
     cuzk_circom_key key;
     uint64_t device_bytes; /* reserved on a device that it is on */
     cuzk_on_device on;
@@ -214,12 +215,22 @@ static void resident_close(void *user, cuzk_resident *resident)
     }
 }
 
+static cuzk_on_device_load load_of(const cuzk_circom_work *work, const cuzk_resident *resident)
+{
+    return (cuzk_on_device_load){resident->key.prover, resident->device_bytes, work->ctx};
+}
+
 static cuzk_status device_load(void *user, cuzk_resident *resident, unsigned device,
                                cuzk_error *err)
 {
-    const cuzk_circom_work *work = user;
-    return cuzk_on_device_load(&resident->on, work->devices, device, resident->key.prover,
-                               resident->device_bytes, work->ctx, err);
+    const cuzk_on_device_load load = load_of(user, resident);
+    return cuzk_on_device_put(&resident->on, device, &load, err);
+}
+
+static void devices_load(void *user, cuzk_resident *resident, const cuzk_devices_load *devices)
+{
+    const cuzk_on_device_load load = load_of(user, resident);
+    cuzk_on_device_put_all(&resident->on, devices, &load);
 }
 
 static void device_evict(void *user, cuzk_resident *resident, unsigned device)
@@ -237,10 +248,17 @@ static cuzk_status resident_load(void *user, cuzk_resident **out, uint64_t *byte
     (void)warm; /* the key was read whole, which is all that a first proof would pay for */
     CUZK_TRY(find_circuit(&facts, &path, work, circuit, err));
     cuzk_resident *made = calloc(1, sizeof *made);
-    cuzk_status status =
-        made == NULL
-            ? CUZK_FAIL(err, CUZK_E_MEMORY, "loading a key: out of memory")
-            : cuzk_circom_key_open(&made->key, path, &facts, work->allow_test_key, work->ctx, err);
+    cuzk_status status = CUZK_OK;
+    if (made == NULL) {
+        status = CUZK_FAIL(err, CUZK_E_MEMORY, "loading a key: out of memory");
+    } else {
+        snprintf(made->circuit, sizeof made->circuit, "%s", circuit);
+        status =
+            cuzk_circom_key_open(&made->key, path, &facts, work->allow_test_key, work->ctx, err);
+    }
+    if (status == CUZK_OK) {
+        status = cuzk_on_device_init(&made->on, work->devices, made->circuit, err);
+    }
     if (status != CUZK_OK) {
         cuzk_error_prefix(err, "circuit \"%s\": key \"%s\"", circuit + strlen(ID_PREFIX), path);
         resident_close(user, made);
@@ -283,7 +301,7 @@ static cuzk_status prove_start(void *user, cuzk_pending **out, const cuzk_task *
     const cuzk_circom_work *work = user;
     const struct cuzk_prove_device *device = NULL;
     (void)task;
-    CUZK_TRY(cuzk_on_device_get(&device, &resident->on, work->devices, call->device, err));
+    CUZK_TRY(cuzk_on_device_get(&device, &resident->on, call->device, err));
     return cuzk_unit_prove_start(out, resident->key.prover, values->values, device, work->ctx, call,
                                  err);
 }
@@ -419,6 +437,7 @@ cuzk_status cuzk_circom_work_create(cuzk_circom_work **out, const cuzk_circom_wo
                               .resident_load = resident_load,
                               .resident_close = resident_close,
                               .device_load = device_load,
+                              .devices_load = devices_load,
                               .device_evict = device_evict,
                               .witness = witness,
                               .witness_destroy = witness_destroy,

@@ -20,9 +20,26 @@ void cuzk_device_ledger_destroy(cuzk_device_ledger *ledger);
 /** The pool of pinned memory; NULL for NULL. */
 struct cuzk_pinned_pool *cuzk_device_ledger_pinned(const cuzk_device_ledger *ledger);
 
-/** A key was put on a device (true), or is taken off it. ledger NULL: nothing happens. */
-void cuzk_device_ledger_note(cuzk_device_ledger *ledger, unsigned device,
-                             const uint64_t bytes[CUZK_DEVICE_PURPOSES], bool is_put);
+/* How a key came to a device. */
+typedef struct {
+    char circuit[128];
+    char from[24];         /* "file", "peer cuda:0", "made" */
+    uint64_t n_bytes, ns;  /* of circuit and key; all that it took */
+    uint64_t n_read_bytes; /* of the key, read from the host's memory for this device alone */
+} cuzk_device_arrival;
+
+/** A key was put on a device. arrival: copied. ledger NULL: nothing happens. */
+void cuzk_device_ledger_put(cuzk_device_ledger *ledger, unsigned device,
+                            const uint64_t bytes[CUZK_DEVICE_PURPOSES],
+                            const cuzk_device_arrival *arrival);
+
+/** It is taken off again. ledger NULL: nothing happens. */
+void cuzk_device_ledger_take(cuzk_device_ledger *ledger, unsigned device,
+                             const uint64_t bytes[CUZK_DEVICE_PURPOSES], const char *circuit);
+
+/** The keys that are on a device, at most n_max, the last ones first. Returns how many. NULL: 0. */
+unsigned cuzk_device_ledger_arrivals(cuzk_device_ledger *ledger, unsigned device,
+                                     cuzk_device_arrival *out, unsigned n_max);
 
 /** Bytes of a device by purpose. NULL: zeros. */
 void cuzk_device_ledger_look(cuzk_device_ledger *ledger, unsigned device,

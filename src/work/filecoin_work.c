@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "work/filecoin_work.h"
 
+#include "api/circuit_counts.h"
 #include "filecoin/circuit_get.h"
 #include "gadget/poseidon.h"
-#include "api/circuit_counts.h"
 #include "work/filecoin_decode.h"
 #include "work/on_device.h"
 #include "work/unit_prove.h"
@@ -18,6 +18,7 @@ struct cuzk_task {
 };
 
 struct cuzk_resident {
+    char circuit[CUZK_CIRCUIT_ID_MAX];
     cuzk_filecoin_key *key;
     uint64_t device_bytes; /* reserved on a device that it is on */
     cuzk_on_device on;
@@ -154,12 +155,22 @@ static void resident_close(void *user, cuzk_resident *resident)
     }
 }
 
+static cuzk_on_device_load load_of(const cuzk_filecoin_work *work, const cuzk_resident *resident)
+{
+    return (cuzk_on_device_load){resident->key->prover, resident->device_bytes, work->ctx};
+}
+
 static cuzk_status device_load(void *user, cuzk_resident *resident, unsigned device,
                                cuzk_error *err)
 {
-    const cuzk_filecoin_work *work = user;
-    return cuzk_on_device_load(&resident->on, work->devices, device, resident->key->prover,
-                               resident->device_bytes, work->ctx, err);
+    const cuzk_on_device_load load = load_of(user, resident);
+    return cuzk_on_device_put(&resident->on, device, &load, err);
+}
+
+static void devices_load(void *user, cuzk_resident *resident, const cuzk_devices_load *devices)
+{
+    const cuzk_on_device_load load = load_of(user, resident);
+    cuzk_on_device_put_all(&resident->on, devices, &load);
 }
 
 static void device_evict(void *user, cuzk_resident *resident, unsigned device)
@@ -207,9 +218,12 @@ static cuzk_status resident_load(void *user, cuzk_resident **out, uint64_t *byte
     const cuzk_circuit_counts *counts = NULL;
     CUZK_TRY(cuzk_circuit_counts_get(&counts, circuit, err));
     cuzk_resident *made = calloc(1, sizeof *made);
-    cuzk_status status = made == NULL
-                             ? CUZK_FAIL(err, CUZK_E_MEMORY, "loading %s: out of memory", circuit)
-                             : make_key(&made->key, work, circuit, err);
+    CUZK_FAIL_IF(made == NULL, err, CUZK_E_MEMORY, "loading %s: out of memory", circuit);
+    snprintf(made->circuit, sizeof made->circuit, "%s", circuit);
+    cuzk_status status = make_key(&made->key, work, circuit, err);
+    if (status == CUZK_OK) {
+        status = cuzk_on_device_init(&made->on, work->devices, made->circuit, err);
+    }
     if (status != CUZK_OK) {
         resident_close(user, made);
         return status;
@@ -271,7 +285,7 @@ static cuzk_status prove_start(void *user, cuzk_pending **out, const cuzk_task *
 {
     const cuzk_filecoin_work *work = user;
     const struct cuzk_prove_device *device = NULL;
-    CUZK_TRY(cuzk_on_device_get(&device, &resident->on, work->devices, call->device, err));
+    CUZK_TRY(cuzk_on_device_get(&device, &resident->on, call->device, err));
     return name_unit(cuzk_unit_prove_start(out, resident->key->prover, values->values, device,
                                            work->ctx, call, err),
                      task, call, err);
@@ -359,6 +373,7 @@ cuzk_status cuzk_filecoin_work_create(cuzk_filecoin_work **out,
                               .resident_load = resident_load,
                               .resident_close = resident_close,
                               .device_load = device_load,
+                              .devices_load = devices_load,
                               .device_evict = device_evict,
                               .witness = witness,
                               .witness_destroy = witness_destroy,

@@ -69,7 +69,12 @@ static bool fails(const char *name)
     X(cuMemsetD8Async, (CUdeviceptr d, unsigned char b, size_t n, CUstream s), (d, b, n, s))       \
     X(cuMemcpyDtoHAsync, (void *d, CUdeviceptr s, size_t n, CUstream t), (d, s, n, t))             \
     X(cuMemcpyDtoDAsync, (CUdeviceptr d, CUdeviceptr s, size_t n, CUstream t), (d, s, n, t))       \
-    X(cuMemcpy2DAsync, (const CUDA_MEMCPY2D *c, CUstream t), (c, t))
+    X(cuMemcpy2DAsync, (const CUDA_MEMCPY2D *c, CUstream t), (c, t))                               \
+    X(cuDeviceCanAccessPeer, (int *v, CUdevice a, CUdevice b), (v, a, b))                          \
+    X(cuCtxEnablePeerAccess, (CUcontext c, unsigned f), (c, f))                                    \
+    X(cuMemcpyPeerAsync,                                                                           \
+      (CUdeviceptr d, CUcontext dc, CUdeviceptr s, CUcontext sc, size_t n, CUstream t),            \
+      (d, dc, s, sc, n, t))
 PASSED(PASS)
 
 /* ---- calls that take, and that give back: the latter do not fail ---- */

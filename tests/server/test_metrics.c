@@ -106,6 +106,13 @@ static cuzk_engine_view make_view(void)
 static const cuzk_memory_view memory = {
     .purposes = {"key", "circuit", "tables", "staging", "witness", "workspace"},
     .bytes = {{10, 20, 30, 40, 50, 60}},
+    .arrivals = {{{.circuit = "porep-32g",
+                   .from = "peer cuda:0",
+                   .n_bytes = 30000000000,
+                   .ns = 2000000000,
+                   .n_read_bytes = 7},
+                  {.circuit = "circom:x", .from = "file"}}},
+    .n_arrivals = {2},
     .pinned_limit_bytes = 1000,
     .pinned_used_bytes = 300,
     .pinned_peak_bytes = 700};
@@ -369,8 +376,14 @@ static void test_device_memory(void **state)
     assert_non_null(strstr(status.data, "\"numa_node\":1,\"memory\":"));
     assert_null(strstr(status.data, "\"numa_node\":-1"));
     assert_non_null(strstr(status.data, "\"numa\":\"2 NUMA nodes: 0, 1\""));
-    assert_non_null(strstr(status.data, "\"memory\":{\"key\":10,\"circuit\":20,\"tables\":30,"
-                                        "\"staging\":40,\"witness\":50,\"workspace\":60}}"));
+    assert_non_null(
+        strstr(status.data,
+               "\"memory\":{\"key\":10,\"circuit\":20,\"tables\":30,"
+               "\"staging\":40,\"witness\":50,\"workspace\":60},"
+               "\"residents\":[{\"circuit_id\":\"porep-32g\",\"from\":\"peer cuda:0\","
+               "\"bytes\":30000000000,\"read_bytes\":7,\"seconds\":2.000000,"
+               "\"gb_per_second\":15.000},{\"circuit_id\":\"circom:x\",\"from\":\"file\","
+               "\"bytes\":0,\"read_bytes\":0,\"seconds\":0.000000,\"gb_per_second\":0.000}]}"));
     assert_non_null(strstr(status.data, ",\"pinned\":{\"limit_bytes\":1000,\"used_bytes\":300,"
                                         "\"peak_bytes\":700}"));
     free(text.data);

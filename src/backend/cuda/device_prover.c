@@ -107,6 +107,17 @@ cuzk_stream_stats cuzk_device_prover_stream(const cuzk_device_prover *prover)
     return prover->streamed == NULL ? prover->load : cuzk_streamed_stats(prover->streamed);
 }
 
+const char *cuzk_arrival_way_name(cuzk_arrival_way way)
+{
+    static const char *const names[] = {"file", "peer", "made"};
+    return names[way];
+}
+
+const cuzk_arrival *cuzk_device_prover_arrival(const cuzk_device_prover *prover)
+{
+    return &prover->arrival;
+}
+
 const cuzk_arena *cuzk_device_prover_memory(const cuzk_device_prover *prover)
 {
     return &prover->arena;

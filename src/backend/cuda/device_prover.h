@@ -8,12 +8,29 @@
 #include "backend/cuda/device.h"
 #include "backend/cuda/device_arena.h"
 #include "backend/cuda/device_times.h"
+#include "backend/cuda/key_pass.h"
 #include "backend/cuda/key_stream.h"
 #include "groth16/prove_device.h"
 #include "groth16/prover.h"
 #include "groth16/proving.h"
 
 typedef struct cuzk_device_prover cuzk_device_prover;
+
+/* How a key and its circuit came to a device. */
+typedef enum {
+    CUZK_ARRIVAL_FILE = 0, /* from the host's memory, which is the key's file */
+    CUZK_ARRIVAL_PEER = 1, /* from another device */
+    CUZK_ARRIVAL_MADE = 2  /* its points were made there */
+} cuzk_arrival_way;
+
+typedef struct {
+    cuzk_arrival_way way;
+    int from;          /* PEER: the other's number */
+    uint64_t n_bytes;  /* circuit and points; of a streamed key the circuit */
+    uint64_t ns;       /* decoding, images and checks included */
+    bool may_give;     /* it is resident, with the sums by which a copy of it is checked */
+    char why_not[192]; /* there was a peer, but this was against it; else empty */
+} cuzk_arrival;
 
 typedef struct {
     size_t memory_limit; /* bytes of device memory; 0: what is free */
@@ -25,6 +42,17 @@ typedef struct {
     void (*spans)(void *ctx, const cuzk_device_span *spans, size_t n,
                   const cuzk_device_clock_fit *fit);
     void *spans_ctx;
+    /* The same prover on another device, where its key is resident: it is copied from there, beside
+     * proofs that are made there. Where that cannot be done, or what was copied is not what is
+     * there, the key comes from the host as without it. NULL: there is none. Borrowed for the
+     * call, as is its device. */
+    const cuzk_device_prover *peer;
+    bool (*peer_stays)(void *ctx); /* false: give up copying; asked between pieces; NULL: it does */
+    void *peer_ctx;
+    cuzk_key_pass
+        *pass;         /* where a resident key is loaded together with other devices; NULL: alone */
+    bool *is_expected; /* as in cuzk_key_pass_params */
+    bool is_peer; /* others may copy from it: costs reading what was loaded once, on the device */
 } cuzk_device_prover_params;
 
 /** Copy a prover's circuit to a device and make what its transforms need; copy its key too, or make
@@ -52,6 +80,12 @@ const cuzk_card_plan *cuzk_device_prover_plan(const cuzk_device_prover *prover);
 
 /** What was streamed so far, or how a resident key was copied. */
 cuzk_stream_stats cuzk_device_prover_stream(const cuzk_device_prover *prover);
+
+/** "file", "peer", "made". */
+const char *cuzk_arrival_way_name(cuzk_arrival_way way);
+
+/** How it came there. */
+const cuzk_arrival *cuzk_device_prover_arrival(const cuzk_device_prover *prover);
 
 /** The device memory that is reserved, by purpose. */
 const cuzk_arena *cuzk_device_prover_memory(const cuzk_device_prover *prover);

@@ -14,7 +14,7 @@
 
 #include <pthread.h>
 
-enum { CUZK_PROVER_SETS = 3 };
+enum { CUZK_PROVER_SETS = 3, CUZK_PROVER_PARTS = 2 + CUZK_CARD_QUERIES_MAX };
 
 /* One of the other queries than H in a proof under way. */
 typedef struct {
@@ -73,6 +73,9 @@ struct cuzk_device_prover {
     size_t support[CUZK_PROVER_SETS], support_rank[CUZK_PROVER_SETS]; /* places, too */
     struct cuzk_streamed *streamed; /* NULL: the key is resident */
     cuzk_stream_stats load;         /* of a resident key */
+    cuzk_arrival arrival;
+    bool has_sums;                    /* others may copy from it */
+    uint64_t sums[CUZK_PROVER_PARTS]; /* of its parts (device_peer.c) */
     /* The lane's: one for all sums, or one for H and each query where these run side by side. */
     CUstream streams[CUZK_CARD_QUERIES_MAX];
     unsigned n_streams;
@@ -123,9 +126,25 @@ cuzk_status cuzk_prover_check_decoded(const cuzk_device_prover *d,
 cuzk_status cuzk_prover_upload_key(cuzk_device_prover *d, const cuzk_device_prover_params *params,
                                    cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** The images of H, where the plan has them, behind its bases, which came by any stream. Waits.
+ *  Errors: E_DEVICE. */
+cuzk_status cuzk_prover_make_images(const cuzk_device_prover *d, cuzk_error *err) CUZK_WARN_UNUSED;
+
 /** n_bytes of host memory to a place; waits. */
 cuzk_status cuzk_prover_upload(const cuzk_device_prover *d, size_t place, const void *from,
                                size_t n_bytes, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/* ---- device_peer.c ---- */
+
+/** Circuit, points and images from params->peer, and check that they are what it was loaded with.
+ *  Waits. Errors: E_UNSUPPORTED (not resident on both, or the cards do not allow it), E_CANCELLED
+ *  (peer_stays said no), E_MEMORY, E_DEVICE: what is there is of no use. */
+cuzk_status cuzk_prover_copy_from_peer(cuzk_device_prover *d,
+                                       const cuzk_device_prover_params *params,
+                                       cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Make the checksums without which nobody copies from it. Errors: E_DEVICE. */
+cuzk_status cuzk_prover_offer(cuzk_device_prover *d, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /* ---- device_sums.c ---- */
 

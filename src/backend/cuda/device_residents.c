@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* A key and its circuit to the device. */
 #include "backend/cuda/device_prover_impl.h"
+#include "base/clock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 cuzk_status cuzk_prover_upload(const cuzk_device_prover *d, size_t place, const void *from,
@@ -90,8 +92,7 @@ static cuzk_status make_points(const cuzk_device_prover *d, cuzk_error *err)
     return CUZK_OK;
 }
 
-/* Behind the bases of H, which came by other streams, too. */
-static cuzk_status make_images(const cuzk_device_prover *d, cuzk_error *err)
+cuzk_status cuzk_prover_make_images(const cuzk_device_prover *d, cuzk_error *err)
 {
     CUdeviceptr bases = cuzk_prover_address(d, d->at.queries[0]);
     size_t images = cuzk_card_images(&d->plan, &d->need);
@@ -107,7 +108,8 @@ static cuzk_status make_images(const cuzk_device_prover *d, cuzk_error *err)
 
 /* ---- a resident key ---- */
 
-enum { LOAD_POINTS = 1 << 18 }; /* of a piece: 24 or 48 MiB on bls12_381 */
+/* Of a piece: 24 or 48 MiB on bls12_381; and where it is shared, and a buffer holds all of it. */
+enum { LOAD_POINTS = 1 << 18, PASS_POINTS = 1 << 16 };
 
 /* What a piece is, beside where it comes from. */
 typedef struct {
@@ -115,15 +117,16 @@ typedef struct {
     uint64_t first, n;
 } loaded_piece;
 
-static size_t cut_key(const cuzk_device_prover *d, cuzk_stream_piece *pieces, loaded_piece *what)
+static size_t cut_key(const cuzk_device_prover *d, uint64_t points, cuzk_stream_piece *pieces,
+                      loaded_piece *what)
 {
     size_t n_pieces = 0;
     for (unsigned q = 0; q < d->need.n_queries; q++) {
         size_t each = d->prover->curve->g[d->need.queries[q].group].affine_bytes;
         const char *from = cuzk_prover_points(d->prover, q);
         uint64_t all = d->need.queries[q].n;
-        for (uint64_t first = 0; first < all; first += LOAD_POINTS, n_pieces++) {
-            uint64_t n = all - first < LOAD_POINTS ? all - first : LOAD_POINTS;
+        for (uint64_t first = 0; first < all; first += points, n_pieces++) {
+            uint64_t n = all - first < points ? all - first : points;
             what[n_pieces] = (loaded_piece){q, first, n};
             pieces[n_pieces] =
                 (cuzk_stream_piece){from + first * each, n * each,
@@ -152,30 +155,82 @@ static cuzk_status load_pieces(cuzk_device_prover *d, const cuzk_key_stream_para
     return status != CUZK_OK ? status : cuzk_prover_check_decoded(d, err);
 }
 
-static cuzk_status load_key(cuzk_device_prover *d, cuzk_pinned_pool *pinned, cuzk_error *err)
+/* The same pieces, together with other devices. */
+typedef struct {
+    const cuzk_device_prover *prover;
+    const loaded_piece *what;
+} shared_load;
+
+static cuzk_status decode_arrived(void *ctx, size_t i, cuzk_error *err)
 {
+    const shared_load *load = ctx;
+    const loaded_piece *what = &load->what[i];
+    const cuzk_device_prover *d = load->prover;
+    size_t each = d->prover->curve->g[d->need.queries[what->query].group].affine_bytes;
+    CUdeviceptr at = cuzk_prover_address(d, d->at.queries[what->query]) + what->first * each;
+    return cuzk_prover_decode_points(d, what->query, at, what->first, what->n, err);
+}
+
+static cuzk_status load_shared(cuzk_device_prover *d, const cuzk_device_prover_params *params,
+                               const cuzk_stream_piece *pieces, size_t n_pieces,
+                               const loaded_piece *what, cuzk_error *err)
+{
+    shared_load load = {d, what};
+    const cuzk_key_pass_params shared = {.device = d->device,
+                                         .pieces = pieces,
+                                         .n_pieces = n_pieces,
+                                         .pinned = params->pinned,
+                                         .is_expected = params->is_expected,
+                                         .arrived = decode_arrived,
+                                         .ctx = &load};
+    CUZK_TRY(cuzk_key_pass_load(params->pass, &shared, &d->load, err));
+    return cuzk_prover_check_decoded(d, err);
+}
+
+static cuzk_status load_key_by(cuzk_device_prover *d, const cuzk_device_prover_params *params,
+                               bool is_shared, cuzk_error *err)
+{
+    uint64_t points = is_shared ? PASS_POINTS : LOAD_POINTS;
     size_t most = 0;
     for (unsigned q = 0; q < d->need.n_queries; q++) {
-        most += d->need.queries[q].n / LOAD_POINTS + 1;
+        most += d->need.queries[q].n / points + 1;
     }
     cuzk_stream_piece *pieces = malloc(most * sizeof *pieces);
     loaded_piece *what = malloc(most * sizeof *what);
-    cuzk_key_stream_params params = {.device = d->device, .pieces = pieces, .pinned = pinned};
+    cuzk_key_stream_params alone = {
+        .device = d->device, .pieces = pieces, .pinned = params->pinned};
     cuzk_status status = CUZK_OK;
     if (pieces == NULL || what == NULL) {
         status = CUZK_FAIL(err, CUZK_E_MEMORY, "moving a key to a device: out of memory");
     } else {
-        params.n_pieces = cut_key(d, pieces, what);
-        status = load_pieces(d, &params, what, err);
+        alone.n_pieces = cut_key(d, points, pieces, what);
+        status = is_shared ? load_shared(d, params, pieces, alone.n_pieces, what, err)
+                           : load_pieces(d, &alone, what, err);
     }
     free(pieces);
     free(what);
     return status;
 }
 
-cuzk_status cuzk_prover_upload_key(cuzk_device_prover *d, const cuzk_device_prover_params *params,
-                                   cuzk_error *err)
+static cuzk_status load_key(cuzk_device_prover *d, const cuzk_device_prover_params *params,
+                            cuzk_error *err)
 {
+    cuzk_error why = {0};
+    cuzk_status status = CUZK_E_MEMORY;
+    if (params->pass != NULL) {
+        status = load_key_by(d, params, true, &why);
+        CUZK_FAIL_IF(status != CUZK_OK && status != CUZK_E_MEMORY, err, status, "%s", why.text);
+    }
+    return status == CUZK_OK ? CUZK_OK : load_key_by(d, params, false, err);
+}
+
+static cuzk_status upload_from_host(cuzk_device_prover *d, const cuzk_device_prover_params *params,
+                                    cuzk_error *err)
+{
+    if (params->is_peer) { /* what lies between the circuit's parts is summed, too */
+        CUZK_CUDA_TRY(d->api, err, cuMemsetD8,
+                      (cuzk_prover_address(d, 0), 0, d->need.circuit_bytes));
+    }
     for (unsigned i = 0; i < d->prover->n_sets; i++) {
         CUZK_TRY(upload_support(d, i, err));
     }
@@ -185,8 +240,43 @@ cuzk_status cuzk_prover_upload_key(cuzk_device_prover *d, const cuzk_device_prov
     CUZK_CUDA_TRY(d->api, err, cuCtxSynchronize, ()); /* other streams do not wait for it */
     if (d->prover->source.put != NULL) {
         CUZK_TRY(make_points(d, err));
+        d->arrival.way = CUZK_ARRIVAL_MADE;
     } else if (d->plan.mode == CUZK_CARD_RESIDENT) {
-        CUZK_TRY(load_key(d, params->pinned, err));
+        CUZK_TRY(load_key(d, params, err));
     }
-    return make_images(d, err);
+    return cuzk_prover_make_images(d, err);
+}
+
+/* Whether all came from the peer; else why not is noted. */
+static bool copy_from_peer(cuzk_device_prover *d, const cuzk_device_prover_params *params)
+{
+    cuzk_error why = {0};
+    if (params->peer == NULL) {
+        return false;
+    }
+    if (cuzk_prover_copy_from_peer(d, params, &why) != CUZK_OK) {
+        snprintf(d->arrival.why_not, sizeof d->arrival.why_not, "%s: %.150s", params->peer->name,
+                 why.text);
+        return false;
+    }
+    d->arrival.way = CUZK_ARRIVAL_PEER;
+    d->arrival.from = (int)params->peer->device->device;
+    return true;
+}
+
+cuzk_status cuzk_prover_upload_key(cuzk_device_prover *d, const cuzk_device_prover_params *params,
+                                   cuzk_error *err)
+{
+    uint64_t from_ns = cuzk_now_ns();
+    if (!copy_from_peer(d, params)) {
+        CUZK_TRY(upload_from_host(d, params, err));
+    }
+    if (params->is_peer) {
+        CUZK_TRY(cuzk_prover_offer(d, err));
+    }
+    d->arrival.n_bytes = d->need.circuit_bytes +
+                         (d->plan.mode == CUZK_CARD_RESIDENT ? cuzk_card_key_bytes(&d->need) : 0);
+    d->arrival.may_give = d->has_sums;
+    d->arrival.ns = cuzk_now_ns() - from_ns;
+    return CUZK_OK;
 }

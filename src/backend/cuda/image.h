@@ -21,5 +21,6 @@ CUZK_DECLARE_IMAGES(endomorphism);
 CUZK_DECLARE_IMAGES(rows);
 CUZK_DECLARE_IMAGES(fixed_base);
 extern const unsigned char CUZK_IMAGE(point_decode, bls12_381)[];
+extern const unsigned char CUZK_IMAGE(byte_sum, bls12_381)[]; /* of all curves */
 
 #endif

@@ -38,6 +38,7 @@ const char *cuzk_stream_way_name(cuzk_stream_way way)
 {
     return way == CUZK_STREAM_PINNED     ? "pinned"
            : way == CUZK_STREAM_BUFFERED ? "through pinned buffers"
+           : way == CUZK_STREAM_SHARED   ? "through shared pinned buffers"
                                          : "pageable";
 }
 
@@ -136,6 +137,7 @@ static void *feed(void *context)
         if (status == CUZK_OK) {
             s->n_filled++;
             s->stats.n_bytes += piece->n_bytes;
+            s->stats.n_read_bytes += piece->n_bytes;
             s->stats.busy_ns += ns;
         } else {
             s->error = err;

@@ -41,16 +41,19 @@ typedef struct {
 typedef enum {
     CUZK_STREAM_PINNED = 0,   /* the device reads the key where it is */
     CUZK_STREAM_BUFFERED = 1, /* through pinned buffers */
-    CUZK_STREAM_PAGEABLE = 2
+    CUZK_STREAM_PAGEABLE = 2,
+    CUZK_STREAM_SHARED =
+        3 /* through pinned buffers, which other devices copy from, too (key_pass.h) */
 } cuzk_stream_way;
 
 /* Since it was made. */
 typedef struct {
     cuzk_stream_way way;
-    uint64_t n_bytes;   /* that arrived on the device */
-    uint64_t busy_ns;   /* in which they were copied */
-    uint64_t waited_ns; /* in which the caller of next had to wait */
-    unsigned n_passes;  /* begun */
+    uint64_t n_bytes;      /* that arrived on the device */
+    uint64_t n_read_bytes; /* of them read from host memory for it; the rest others had read */
+    uint64_t busy_ns;      /* in which they were copied */
+    uint64_t waited_ns;    /* in which the caller of next had to wait */
+    unsigned n_passes;     /* begun */
 } cuzk_stream_stats;
 
 /** Start the thread and, with it, the first piece.
@@ -74,7 +77,7 @@ cuzk_status cuzk_key_stream_next(cuzk_key_stream *stream, CUdeviceptr *at,
 
 cuzk_stream_stats cuzk_key_stream_stats(cuzk_key_stream *stream);
 
-/** "pinned", "through pinned buffers", "pageable". */
+/** "pinned", "through pinned buffers", "pageable", "through shared pinned buffers". */
 const char *cuzk_stream_way_name(cuzk_stream_way way);
 
 #endif

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A CUDA driver whose one device is the host: memory from malloc, kernels through simt.c, at once.
+/* A CUDA driver whose devices are the host: memory from malloc, kernels through simt.c, at once.
+ *
+ * CUZK_EMULATED_DEVICES: how many there are; 1. With several each has memory of its own: a call
+ * that is given another device's is refused, and a kernel that touches it ends by SIGSEGV. One may
+ * copy from another unless CUZK_EMULATED_PEERS is "none".
  *
  * Linked into tests of kernels, and as a library that stands for libcuda.so.1 before the program
  * (LD_LIBRARY_PATH). CUZK_EMULATED_FAULT makes it fail: "init" (cuInit ends the process), "none"
@@ -8,9 +12,9 @@
  * pinned), "copy" (asynchronous copies to the device fail), "lost@PATH" and "dead@PATH" (below). */
 #include "backend/cuda/driver.h"
 #include "backend/cuda/image.h"
+#include "emulated_memory.h"
 #include "simt_launch.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +31,7 @@
 #define DECLARE(stem) extern const simt_kernel simt_##stem##_bn254[], simt_##stem##_bls12_381[];
 #pragma GCC visibility push(hidden)
 MODULES(DECLARE)
-extern const simt_kernel simt_point_decode_bls12_381[];
+extern const simt_kernel simt_point_decode_bls12_381[], simt_byte_sum_bls12_381[];
 #pragma GCC visibility pop
 
 #define ENTRIES(stem)                                                                              \
@@ -36,7 +40,8 @@ extern const simt_kernel simt_point_decode_bls12_381[];
 static const struct {
     const unsigned char *image;
     const simt_kernel *kernels; /* ends with a NULL name */
-} modules[] = {MODULES(ENTRIES){CUZK_IMAGE(point_decode, bls12_381), simt_point_decode_bls12_381}};
+} modules[] = {MODULES(ENTRIES){CUZK_IMAGE(point_decode, bls12_381), simt_point_decode_bls12_381},
+               {CUZK_IMAGE(byte_sum, bls12_381), simt_byte_sum_bls12_381}};
 
 static bool has_fault(const char *fault)
 {
@@ -45,12 +50,34 @@ static bool has_fault(const char *fault)
 }
 
 /* "lost@PATH" and "dead@PATH": once there is a file PATH the next kernel removes it and fails, and
- * so does everything from then on: until the context is reset, or for the rest of the process. */
-static atomic_bool is_lost;
+ * so does everything of its device from then on: until its context is reset, or for the rest of the
+ * process. */
+static atomic_bool is_lost[EMULATED_DEVICES_MAX];
+
+/* ---- the context ---- */
+
+/* What a context points to says which device it is of. With one device a thread needs none. */
+static const char contexts[EMULATED_DEVICES_MAX];
+static _Thread_local CUcontext current;
+
+static int device_of(CUcontext context)
+{
+    return (int)((const char *)context - contexts);
+}
+
+/* Where the thread's calls go; below 0: it has no context, or not one of ours. */
+static int here(void)
+{
+    int d = current != NULL ? device_of(current) : emulated_devices() == 1 ? 0 : -1;
+    return d < emulated_devices() ? d : -1;
+}
 
 static CUresult state(void)
 {
-    return is_lost ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
+    int d = here();
+    return d < 0        ? CUDA_ERROR_INVALID_CONTEXT
+           : is_lost[d] ? CUDA_ERROR_ILLEGAL_ADDRESS
+                        : CUDA_SUCCESS;
 }
 
 static CUresult state_after_kernel(void)
@@ -58,7 +85,7 @@ static CUresult state_after_kernel(void)
     const char *text = getenv("CUZK_EMULATED_FAULT"),
                *path = text == NULL ? NULL : strchr(text, '@');
     if (path != NULL && unlink(path + 1) == 0) {
-        is_lost = true;
+        is_lost[here()] = true;
     }
     return state();
 }
@@ -66,9 +93,9 @@ static CUresult state_after_kernel(void)
 CUresult cuDevicePrimaryCtxReset(CUdevice device)
 {
     const char *text = getenv("CUZK_EMULATED_FAULT");
-    (void)device;
-    is_lost = is_lost && text != NULL && strncmp(text, "dead@", 5) == 0;
-    return state();
+    bool is_dead = is_lost[device] && text != NULL && strncmp(text, "dead@", 5) == 0;
+    is_lost[device] = is_dead;
+    return is_dead ? CUDA_ERROR_ILLEGAL_ADDRESS : CUDA_SUCCESS;
 }
 
 /* Bytes of a fat binary: its header tells its own length at byte 6 and that of the rest at 8. */
@@ -117,14 +144,14 @@ CUresult cuGetErrorString(CUresult result, const char **out)
 
 CUresult cuDeviceGetCount(int *out)
 {
-    *out = 1;
+    *out = emulated_devices();
     return CUDA_SUCCESS;
 }
 
 CUresult cuDeviceGet(CUdevice *out, int index)
 {
     *out = index;
-    return CUDA_SUCCESS;
+    return index >= 0 && index < emulated_devices() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult cuDeviceGetName(char *out, int n_bytes, CUdevice device)
@@ -153,8 +180,7 @@ CUresult cuDeviceTotalMem(size_t *out, CUdevice device)
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
 {
-    (void)device;
-    *out = (CUcontext)(uintptr_t)modules;
+    *out = (CUcontext)(uintptr_t)&contexts[device];
     return CUDA_SUCCESS;
 }
 
@@ -166,13 +192,39 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 
 CUresult cuCtxSetCurrent(CUcontext context)
 {
-    (void)context;
+    current = context;
     return CUDA_SUCCESS;
 }
 
 CUresult cuCtxSynchronize(void)
 {
     return state();
+}
+
+/* ---- peers ---- */
+
+static bool has_peers(void)
+{
+    const char *text = getenv("CUZK_EMULATED_PEERS");
+    return text == NULL || strcmp(text, "none") != 0;
+}
+
+CUresult cuDeviceCanAccessPeer(int *out, CUdevice device, CUdevice peer)
+{
+    *out = device != peer && has_peers();
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
+{
+    static atomic_bool is_enabled[EMULATED_DEVICES_MAX][EMULATED_DEVICES_MAX];
+    int from = here(), to = device_of(peer);
+    if (from < 0 || from == to || flags != 0) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return !has_peers()                                   ? CUDA_ERROR_PEER_ACCESS_UNSUPPORTED
+           : atomic_exchange(&is_enabled[from][to], true) ? CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
+                                                          : CUDA_SUCCESS;
 }
 
 /* ---- memory ---- */
@@ -186,15 +238,17 @@ CUresult cuMemGetInfo(size_t *out_free, size_t *out_all)
 
 CUresult cuMemAlloc(CUdeviceptr *out, size_t n_bytes)
 {
-    void *p = has_fault("memory") ? NULL : aligned_alloc(256, (n_bytes + 255) & ~(size_t)255);
-    *out = (CUdeviceptr)(uintptr_t)p;
-    return p == NULL ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+    *out = 0;
+    if (here() < 0) {
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
+    *out = has_fault("memory") ? 0 : emulated_alloc(here(), n_bytes);
+    return *out == 0 ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
 CUresult cuMemFree(CUdeviceptr p)
 {
-    free((void *)(uintptr_t)p);
-    return CUDA_SUCCESS;
+    return emulated_free(p) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuMemAllocHost(void **out, size_t n_bytes)
@@ -221,9 +275,18 @@ CUresult cuMemHostUnregister(void *p)
     return (uintptr_t)p % 4096 == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* Whether a piece of memory is the current device's. */
+static bool is_here(CUdeviceptr p, size_t n_bytes)
+{
+    return emulated_is_of(here(), p, n_bytes);
+}
+
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t n_bytes)
 {
-    memcpy((void *)(uintptr_t)to, from, n_bytes);
+    if (!is_here(to, n_bytes)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    emulated_copy((void *)(uintptr_t)to, from, n_bytes);
     return state();
 }
 
@@ -233,32 +296,56 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t n_bytes, CUs
     return has_fault("copy") ? CUDA_ERROR_LAUNCH_TIMEOUT : cuMemcpyHtoD(to, from, n_bytes);
 }
 
+CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t n_bytes, CUstream stream)
+{
+    (void)stream;
+    if (!is_here(from, n_bytes)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    emulated_copy(to, (const void *)(uintptr_t)from, n_bytes);
+    return state();
+}
+
 CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t n_bytes)
 {
-    memcpy(to, (const void *)(uintptr_t)from, n_bytes);
+    CUresult result = cuMemcpyDtoHAsync(to, from, n_bytes, NULL);
     if (has_fault("bit")) {
         ((unsigned char *)to)[n_bytes / 2] ^= 1;
     }
-    return state();
+    return result;
 }
 
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t n_bytes, CUstream stream)
 {
     (void)stream;
-    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n_bytes);
+    if (!is_here(to, n_bytes) || !is_here(from, n_bytes)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    emulated_copy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n_bytes);
     return state();
 }
 
-CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t n_bytes, CUstream stream)
+CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr from,
+                           CUcontext from_context, size_t n_bytes, CUstream stream)
 {
     (void)stream;
-    memcpy(to, (const void *)(uintptr_t)from, n_bytes);
+    if (!emulated_is_of(device_of(to_context), to, n_bytes) ||
+        !emulated_is_of(device_of(from_context), from, n_bytes)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (is_lost[device_of(from_context)]) {
+        return CUDA_ERROR_ILLEGAL_ADDRESS;
+    }
+    emulated_copy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n_bytes);
     return state();
 }
 
 CUresult cuMemsetD8(CUdeviceptr to, unsigned char byte, size_t n_bytes)
 {
-    memset((void *)(uintptr_t)to, byte, n_bytes);
+    if (!is_here(to, n_bytes)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    emulated_fill((void *)(uintptr_t)to, byte, n_bytes);
     return state();
 }
 
@@ -270,12 +357,12 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char byte, size_t n_bytes, CUs
 
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *c, CUstream stream)
 {
-    (void)stream;
-    for (size_t i = 0; i < c->Height; i++) {
-        memcpy((char *)(uintptr_t)c->dstDevice + i * c->dstPitch,
-               (const char *)(uintptr_t)c->srcDevice + i * c->srcPitch, c->WidthInBytes);
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < c->Height && result == CUDA_SUCCESS; i++) {
+        result = cuMemcpyDtoDAsync(c->dstDevice + i * c->dstPitch, c->srcDevice + i * c->srcPitch,
+                                   c->WidthInBytes, stream);
     }
-    return state();
+    return result != CUDA_SUCCESS ? result : state();
 }
 
 /* ---- kernels ---- */
@@ -328,12 +415,14 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
     if (gx == 0 || gy == 0 || gz == 0 || bx * by * bz == 0) {
         return CUDA_ERROR_INVALID_VALUE;
     }
+    if (here() < 0) {
+        return CUDA_ERROR_INVALID_CONTEXT;
+    }
     /* one at a time: the threads of a launch are in static memory */
-    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&turn);
+    emulated_enter(here());
     simt_launch((const simt_kernel *)f, (const unsigned[]){gx, gy, gz},
                 (const unsigned[]){bx, by, bz}, params);
-    pthread_mutex_unlock(&turn);
+    emulated_leave(here());
     return state_after_kernel();
 }
 

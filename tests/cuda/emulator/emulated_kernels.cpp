@@ -10,6 +10,7 @@
 #include "backend/cuda/fixed_base.cu"
 #include "backend/cuda/point_add.cu"
 #if CUZK_CURVE_IS_BLS12_381
+#include "backend/cuda/byte_sum.cu"
 #include "backend/cuda/point_decode.cu"
 #endif
 #include "backend/cuda/rows.cu"
@@ -82,5 +83,6 @@ extern const simt_kernel CURVE_TABLE(endomorphism)[] = {
 #if CUZK_CURVE_IS_BLS12_381
 extern const simt_kernel CURVE_TABLE(point_decode)[] = {
     SIMT_KERNEL(g1_decode), SIMT_KERNEL(g2_decode), {}};
+extern const simt_kernel CURVE_TABLE(byte_sum)[] = {SIMT_KERNEL(byte_sum), {}};
 #endif
 }
