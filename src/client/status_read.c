@@ -189,6 +189,31 @@ static cuzk_status on_arena_member(cuzk_status_reader *r, void *out, const char 
     return cuzk_status_take_count(r, &a->bytes, token);
 }
 
+static cuzk_status on_arrival_member(cuzk_status_reader *r, void *out, const char *key,
+                                     const cuzk_json_token *token)
+{
+    cuzk_status_arrival *a = out;
+    return strcmp(key, "circuit_id") == 0      ? cuzk_status_take_text(r, &a->circuit_id, token)
+           : strcmp(key, "from") == 0          ? cuzk_status_take_text(r, &a->from, token)
+           : strcmp(key, "bytes") == 0         ? cuzk_status_take_count(r, &a->bytes, token)
+           : strcmp(key, "gb_per_second") == 0 ? cuzk_status_take_number(r, &a->rate, token)
+                                               : cuzk_json_skip(&r->json, token, r->err);
+}
+
+static cuzk_status on_arrival(cuzk_status_reader *r, void *out, const char *key,
+                              const cuzk_json_token *token)
+{
+    cuzk_status_device *device = out;
+    void *item = NULL, *list = device->arrivals;
+    (void)key;
+    if (token->kind != CUZK_JSON_OBJECT_BEGIN || device->n_arrivals == CUZK_STATUS_ITEMS_MAX) {
+        return cuzk_json_skip(&r->json, token, r->err);
+    }
+    CUZK_TRY(cuzk_status_grow(r, &list, &device->n_arrivals, sizeof *device->arrivals, &item));
+    device->arrivals = list;
+    return cuzk_status_each_member(r, item, on_arrival_member);
+}
+
 static cuzk_status on_device_member(cuzk_status_reader *r, void *out, const char *key,
                                     const cuzk_json_token *token)
 {
@@ -201,6 +226,9 @@ static cuzk_status on_device_member(cuzk_status_reader *r, void *out, const char
     }
     if (strcmp(key, "memory") == 0 && token->kind == CUZK_JSON_OBJECT_BEGIN) {
         return cuzk_status_each_member(r, device, on_arena_member);
+    }
+    if (strcmp(key, "residents") == 0 && token->kind == CUZK_JSON_ARRAY_BEGIN) {
+        return cuzk_status_each_element(r, device, on_arrival);
     }
     if (strcmp(key, "out") == 0) {
         device->is_out = token->kind == CUZK_JSON_TRUE;
@@ -350,6 +378,10 @@ static cuzk_status fill_texts(cuzk_status_view *view, cuzk_error *err)
     for (size_t i = 0; i < view->n_devices; i++) {
         CUZK_TRY(fill_in(&view->devices[i].id, err));
         CUZK_TRY(fill_in(&view->devices[i].reason, err));
+        for (size_t k = 0; k < view->devices[i].n_arrivals; k++) {
+            CUZK_TRY(fill_in(&view->devices[i].arrivals[k].circuit_id, err));
+            CUZK_TRY(fill_in(&view->devices[i].arrivals[k].from, err));
+        }
     }
     return fill_in(&view->intake_waits_for, err);
 }
@@ -403,6 +435,11 @@ void cuzk_status_view_clear(cuzk_status_view *view)
     for (size_t i = 0; i < view->n_devices; i++) {
         free(view->devices[i].id);
         free(view->devices[i].reason);
+        for (size_t k = 0; k < view->devices[i].n_arrivals; k++) {
+            free(view->devices[i].arrivals[k].circuit_id);
+            free(view->devices[i].arrivals[k].from);
+        }
+        free(view->devices[i].arrivals);
         for (unsigned k = 0; k < view->devices[i].n_arena; k++) {
             free(view->devices[i].arena[k].purpose);
         }

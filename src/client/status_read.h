@@ -50,11 +50,21 @@ typedef struct {
     uint64_t bytes;
 } cuzk_status_arena;
 
+/* How a circuit with its key came to a device. */
+typedef struct {
+    char *circuit_id;
+    char *from; /* "file", "peer cuda:0", "made" */
+    uint64_t bytes;
+    double rate; /* GB a second */
+} cuzk_status_arrival;
+
 typedef struct {
     char *id, *reason;
     bool is_out; /* no longer used, after faults */
     cuzk_status_arena arena[CUZK_STATUS_PURPOSES_MAX];
     unsigned n_arena; /* 0: it has no memory of its own, or is not told */
+    cuzk_status_arrival *arrivals;
+    size_t n_arrivals;
 } cuzk_status_device;
 
 typedef struct {

@@ -145,6 +145,27 @@ static void print_arenas(const cuzk_status_view *http)
     }
 }
 
+/* Which parameters are on which device, and how they came there. */
+static void print_arrivals(const cuzk_status_view *http)
+{
+    enum { ID_WIDTH = 10, FROM_WIDTH = 12 };
+    bool has_head = false;
+    for (size_t i = 0; i < http->n_devices; i++) {
+        const cuzk_status_device *d = &http->devices[i];
+        for (size_t k = 0; k < d->n_arrivals; k++) {
+            const cuzk_status_arrival *a = &d->arrivals[k];
+            if (!has_head) {
+                printf("\n%-*s %-*s %-*s size\n", ID_WIDTH, "on", CIRCUIT_WIDTH, "parameters",
+                       FROM_WIDTH, "from");
+                has_head = true;
+            }
+            printf("%s %s %s %s, %.1f GB/s\n", padded(d->id, ID_WIDTH).text,
+                   padded(a->circuit_id, CIRCUIT_WIDTH).text, padded(a->from, FROM_WIDTH).text,
+                   cuzk_size_of(a->bytes).text, a->rate);
+        }
+    }
+}
+
 static void print_queues(const Cuzk__V1__GetStatusResponse *r)
 {
     printf("\n%-*s %8s %12s\n", KIND_WIDTH, "kind", "pending", "in progress");
@@ -325,6 +346,7 @@ void cuzk_look_print(const cuzk_look *l, const cuzk_session *session)
     print_troubles(&l->http);
     print_workers(l);
     print_arenas(&l->http);
+    print_arrivals(&l->http);
     print_queues(r);
     print_residents(l);
     print_http_part(l, session, false);

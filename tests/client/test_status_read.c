@@ -28,7 +28,9 @@ static const char whole[] =
     " \"allocations\": {\"srs\": [{\"circuit_id\": \"porep-32g\", \"state\": \"ready\",\n"
     "   \"bytes\": 48318382080, \"last_used_secs_ago\": 4.5, \"evictable\": true}], \"pce\": []},\n"
     " \"devices\": [{\"id\": \"cuda:1\", \"reason\": \"2 bad proofs\", \"out\": true,\n"
-    "   \"memory\": {\"key\": 47244640256, \"x\": [1], \"workspace\": 7}}],\n"
+    "   \"memory\": {\"key\": 47244640256, \"x\": [1], \"workspace\": 7},\n"
+    "   \"residents\": [{\"circuit_id\": \"porep-32g\", \"from\": \"peer cuda:0\", \"x\": [],\n"
+    "   \"bytes\": 30000000000, \"gb_per_second\": 12.5}, 3, {\"from\": 4}]}],\n"
     " \"pinned\": {\"limit_bytes\": 1000, \"used_bytes\": 300, \"peak_bytes\": 700, \"x\": {}},\n"
     " \"journal\": {\"enabled\": false, \"failed\": true, \"was_damaged\": true,\n"
     "   \"salvaged_jobs\": 12}, \"intake\": {\"waiting\": 4, \"x\": 1, \"waits_for\":\n"
@@ -115,6 +117,12 @@ static void test_whole(void **state)
     assert_int_equal(v.devices[0].arena[0].bytes, 47244640256u);
     assert_string_equal(v.devices[0].arena[1].purpose, "workspace");
     assert_int_equal(v.devices[0].arena[1].bytes, 7);
+    assert_int_equal(v.devices[0].n_arrivals, 2);
+    const cuzk_status_arrival *a = v.devices[0].arrivals;
+    assert_string_equal(a[0].circuit_id, "porep-32g");
+    assert_string_equal(a[0].from, "peer cuda:0");
+    assert_true(a[0].bytes == 30000000000u && a[0].rate == 12.5);
+    assert_string_equal(a[1].from, "");
     assert_true(v.pinned_limit == 1000 && v.pinned_used == 300 && v.pinned_peak == 700);
     assert_true(v.devices[0].is_out);
     cuzk_status_view_clear(&v);

@@ -128,6 +128,28 @@ static void test_layout(void **state)
     end(&s, text);
 }
 
+/* A line for each key on each device; nothing where there is none. */
+static void test_arrivals(void **state)
+{
+    (void)state;
+    struct scene s;
+    begin(&s, "{\"devices\": [{\"id\": \"cuda:0\", \"residents\": [{\"circuit_id\": \"porep-32g\","
+              "\"from\": \"file\", \"bytes\": 32212254720, \"gb_per_second\": 9.96}]},"
+              "{\"id\": \"cuda:1\", \"residents\": [{\"circuit_id\": \"porep-32g\", \"from\": "
+              "\"peer cuda:0\", \"bytes\": 32212254720, \"gb_per_second\": 120}]},"
+              "{\"id\": \"cuda:2\", \"residents\": []}]}");
+    char *text = shown(&s);
+    assert_holds(text, "\n\n"
+                       "on         parameters               from         size\n"
+                       "cuda:0     porep-32g                file         30.0 GiB, 10.0 GB/s\n"
+                       "cuda:1     porep-32g                peer cuda:0  30.0 GiB, 120.0 GB/s\n\n");
+    end(&s, text);
+    begin(&s, "{\"devices\": [{\"id\": \"cuda:0\", \"residents\": []}]}");
+    text = shown(&s);
+    assert_lacks(text, "parameters               from");
+    end(&s, text);
+}
+
 /* Memory of devices by purpose: under one another by their names, whatever a device lacks. */
 static void test_arenas(void **state)
 {
@@ -443,11 +465,11 @@ static void test_troubles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout),           cmocka_unit_test(test_arenas),
-        cmocka_unit_test(test_nothing),          cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_cut_ids),          cmocka_unit_test(test_many_jobs),
-        cmocka_unit_test(test_partitions_drawn), cmocka_unit_test(test_has_ended),
-        cmocka_unit_test(test_troubles),
+        cmocka_unit_test(test_layout),    cmocka_unit_test(test_arenas),
+        cmocka_unit_test(test_arrivals),  cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_columns),   cmocka_unit_test(test_cut_ids),
+        cmocka_unit_test(test_many_jobs), cmocka_unit_test(test_partitions_drawn),
+        cmocka_unit_test(test_has_ended), cmocka_unit_test(test_troubles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

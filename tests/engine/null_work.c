@@ -15,7 +15,7 @@ enum { TEXT_MAX = 512 };
 struct null_work {
     null_options options;
     cuzk_work table;
-    atomic_long tasks, residents, on_device, witnesses, pending, bytes, bytes_max;
+    atomic_long group_loads, tasks, residents, on_device, witnesses, pending, bytes, bytes_max;
 };
 
 struct cuzk_task {
@@ -277,11 +277,21 @@ static void resident_close(void *user, cuzk_resident *resident)
 static cuzk_status device_load(void *user, cuzk_resident *resident, unsigned device,
                                cuzk_error *err)
 {
+    null_work *work = (null_work *)user;
     (void)resident;
-    (void)device;
-    (void)err;
-    atomic_fetch_add(&((null_work *)user)->on_device, 1);
+    CUZK_FAIL_IF((work->options.refusing >> device & 1) != 0, err, CUZK_E_DEVICE,
+                 "device %u refuses", device);
+    atomic_fetch_add(&work->on_device, 1);
     return CUZK_OK;
+}
+
+static void devices_load(void *user, cuzk_resident *resident, const cuzk_devices_load *load)
+{
+    atomic_fetch_add(&((null_work *)user)->group_loads, 1);
+    for (unsigned i = 0; i < load->n; i++) {
+        load->place(load->ctx, load->devices[i]);
+        load->errors[i].status = device_load(user, resident, load->devices[i], &load->errors[i]);
+    }
 }
 
 static void device_evict(void *user, cuzk_resident *resident, unsigned device)
@@ -438,6 +448,7 @@ null_work *null_work_create(const null_options *options)
         .resident_load = resident_load,
         .resident_close = resident_close,
         .device_load = device_load,
+        .devices_load = devices_load,
         .device_evict = device_evict,
         .witness = witness,
         .witness_destroy = witness_destroy,
@@ -466,6 +477,7 @@ null_alive null_work_alive(const null_work *work)
         .tasks = atomic_load(&work->tasks),
         .residents = atomic_load(&work->residents),
         .on_device = atomic_load(&work->on_device),
+        .group_loads = atomic_load(&work->group_loads),
         .witnesses = atomic_load(&work->witnesses),
         .pending = atomic_load(&work->pending),
         .bytes = atomic_load(&work->bytes),

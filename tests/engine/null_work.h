@@ -51,12 +51,14 @@ typedef struct {
     cuzk_status (*hook)(void *user, null_stage stage, const char *text, int unit,
                         const cuzk_work_call *call);
     void *hook_user;
+    unsigned refusing; /* bits of devices on which nothing can be put */
 } null_options;
 
 /* Bytes and things that are alive, for tests of what is given back. */
 typedef struct {
     long tasks, residents, on_device, witnesses, pending;
-    long bytes; /* declared ones of tasks, residents, witnesses and pending */
+    long group_loads; /* since it was made: calls of devices_load */
+    long bytes;       /* declared ones of tasks, residents, witnesses and pending */
     long bytes_max;
 } null_alive;
 

@@ -569,6 +569,35 @@ static void test_thrash(void **state)
     test_clear(&t);
 }
 
+/* On all devices by one call; where it cannot be put nothing stays reserved, and the others have
+ * it. */
+static void test_preload_on_devices(void **state)
+{
+    (void)state;
+    static const null_circuit SMALL[] = {{.name = "null-a", .bytes = 1, .device_bytes = 400}};
+    engine_test t;
+    test_init(&t);
+    t.options.n_devices = 3;
+    static const char *const ids[] = {"dev:0", "dev:1", "dev:2"};
+    for (unsigned d = 0; d < 3; d++) {
+        t.devices[d] =
+            (cuzk_engine_device){.id = ids[d], .n_workers = 1, .memory_bytes = d == 0 ? 300 : 1000};
+    }
+    test_start(&t, &(null_options){.circuits = SMALL, .n_circuits = 1, .refusing = 1u << 2});
+    bool was_loaded = true;
+    uint64_t ns = 0;
+    assert_int_equal(cuzk_engine_preload(t.engine, &was_loaded, &ns, "null-a", false, NULL),
+                     CUZK_OK);
+    assert_int_equal(null_work_alive(t.work).group_loads, 1);
+    assert_int_equal(null_work_alive(t.work).on_device, 1);
+    cuzk_engine_view view = test_look(&t);
+    assert_int_equal(view.devices[0].reserved_bytes, 0); /* too small */
+    assert_int_equal(view.devices[1].reserved_bytes, 400);
+    assert_int_equal(view.devices[2].reserved_bytes, 0); /* it refuses */
+    prove(&t, "1", "circuit=null-a device=200");
+    test_clear(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -582,6 +611,7 @@ int main(void)
         cmocka_unit_test(test_device_memory),
         cmocka_unit_test(test_thrash),
         cmocka_unit_test(test_preload_on_device),
+        cmocka_unit_test(test_preload_on_devices),
         cmocka_unit_test(test_unequal_devices),
         cmocka_unit_test(test_idle_time_critical),
         cmocka_unit_test(test_idle_time_yields),
