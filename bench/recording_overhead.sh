@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # recording_overhead.sh BUILD_DIR [MINUTES [CSV]]: what recording costs a daemon, and whether that is
 # under 0.5 % of a small proof.
-# Four daemons stay up, each with an HTTP port: one without recording, another one like it (what it
-# differs by is the measure's own error: where programs and their data happen to lie), one that keeps
-# the last minutes in memory, as is the default, and one that writes a file, too. Counted: the
-# instructions of recording, under valgrind (where it is installed), which no other program on the
-# machine changes; all is slower there, so that the recording's thread wakes more often for a job. Measured: MINUTES (default 3) of short turns for each load, in pairs
-# (bench/recording_pairs.py); loads are circom proofs of 1,000 constraints by `cuzk-server`, and the
-# empty work by `cuzk-server-test`, of which nothing but the daemon's own work is left. On a busy
-# machine processor time says more than jobs a second, which are those that others left.
+# Counted, under valgrind where it is installed, which no other program on the machine changes:
+# instructions a job of a whole daemon without recording, with what is kept in memory (the default
+# with an HTTP port), and with a file, too; and what of it recording is. All is slower there, so that
+# the recording's thread wakes more often for a job.
+# Measured, MINUTES (default 3) of short turns for each load in pairs (bench/recording_pairs.py): the
+# same three, and a second daemon without recording: what that differs by is the measure's own error.
+# On a busy machine processor time says more than jobs a second, which are those that others left.
+# Loads: circom proofs of 1,000 constraints by `cuzk-server`, and the empty work by
+# `cuzk-server-test`, of which nothing but the daemon's own work is left.
 # CSV: where the rounds go. Needs cuzk, cuzk-server, cuzk-server-test, tests/server/rpc_load.
 set -euo pipefail
 build=$(cd "$1" && pwd)
@@ -49,22 +50,24 @@ proofs() { # proofs NAME JOBS: the command
 }
 null() { echo "$build/tests/server/rpc_load unix://$work/$1.sock prove $2 64"; }
 
-count() { # count LOAD STATE JOBS PROGRAM: instructions a job, of the process and of recording
+count() { # count LOAD STATE JOBS PROGRAM: instructions of the process and of recording; also to COUNTS
     start "count_$1_$2" "$2" valgrind -q --tool=callgrind --instr-atstart=no --callgrind-out-file="$work/$1.$2.cg" "$4"
-    $("$1" "count_$1_$2" 10) >/dev/null
-    callgrind_control -i on $pid >/dev/null
+    $("$1" "count_$1_$2" 4) >/dev/null
+    callgrind_control -i on $pid >/dev/null 2>&1
     $("$1" "count_$1_$2" "$3") >/dev/null
     sleep 1 # the recording's thread takes the last
-    callgrind_control -i off $pid >/dev/null
+    callgrind_control -i off $pid >/dev/null 2>&1
     kill $pid
     wait $pid || true
-    callgrind_annotate --inclusive=yes --threshold=100 "$work/$1.$2.cg" | awk -v load="$1" -v state="$2" -v n="$3" '
+    callgrind_annotate --inclusive=yes --threshold=100 "$work/$1.$2.cg" | awk -v load="$1" -v state="$2" -v n="$3" -v counts="$work/counts" '
         { gsub(",", ""); if (match($0, /\([^)]*\)/)) line = substr($0, RSTART + RLENGTH) }
         /PROGRAM TOTALS/ { all = $1 }
         line ~ /record\.c:cuzk_record_observe( |$)/ && !put { put = $1 }
-        line ~ /record\.c:run( |$)/ && !taken { taken = $1 }
+        line ~ /recorder\.c:cuzk_recorder_take( |$)/ && $1 > taken { taken = $1 }
+        line ~ /record\.c:run( |$)/ && $1 > taken { taken = $1 } # where valgrind saw it begin: all of the thread
         END { printf "counted, %s, %s: %.0f instructions a job; recording on the threads that work %.0f (%.4f %%), its own thread %.0f (%.4f %%)\n",
-                  load, state, all / n, put / n, 100 * put / all, taken / n, 100 * taken / all }'
+                  load, state, all / n, put / n, 100 * put / all, taken / n, 100 * taken / all
+              printf "%s %s %.0f\n", load, state, all / n >>counts }'
 }
 measure() { # measure LOAD JOBS PROGRAM
     local states=() state
@@ -72,8 +75,17 @@ measure() { # measure LOAD JOBS PROGRAM
         start "$1_$state" $state "$3"
         states+=("$state=$pid=$("$1" "$1_$state" "{n}")")
     done
-    python3 bench/recording_pairs.py --minutes "$minutes" --csv "$csv" "$1" "$2" "${states[@]}"
+    python3 bench/recording_pairs.py --minutes "$minutes" --csv "$csv" "$1" "$2" "${states[@]}" | tee "$work/$1.pairs"
     "$cuzk" timeline "$work/$1_file.rec" | sed -n "1s/^/  file: /p"
+}
+verdict() { # of proofs: instructions that are more (user's), and the recording thread's whole time (the kernel's, too)
+    awk 'FNR == NR && $1 == "proofs" { counted[$2] = $3 }
+        FNR != NR && /of one processor/ { s = $1; sub(":", "", s); thread[s] = $(NF - 1) }
+        END { for (s in thread) if (counted["off"]) {
+                  more = 100 * (counted[s] / counted["off"] - 1)
+                  printf "verdict, proofs, %s: instructions %+.3f %%, the recording thread %.4f %% of one processor: %s 0.5 %%\n",
+                      s, more, thread[s], more + thread[s] < 0.5 ? "together under" : "NOT together under" } }' \
+        "$work/counts" "$work/proofs.pairs"
 }
 
 printf '# bench/recording_overhead.sh BUILD %s: %s, %s processors, load %s, %s, %s, commit %s\n' "$minutes" \
@@ -81,8 +93,8 @@ printf '# bench/recording_overhead.sh BUILD %s: %s, %s processors, load %s, %s, 
     "$(date -u +%Y-%m-%dT%H:%MZ)" "$(git describe --always --dirty 2>/dev/null || echo '?')" | tee -a "$csv"
 echo "load,state,round,jobs,jobs_per_s,cpu_ns_a_job,of_it_recording_thread_ns" >>"$csv"
 if command -v valgrind >/dev/null; then
-    for state in memory file; do
-        count proofs $state 6 "$build/cuzk-server"
+    for state in off memory file; do
+        count proofs $state 3 "$build/cuzk-server"
         count null $state 1000 "$build/cuzk-server-test"
     done
 else
@@ -90,3 +102,4 @@ else
 fi
 measure proofs 4 "$build/cuzk-server"
 measure null 400 "$build/cuzk-server-test"
+[ ! -f "$work/counts" ] || verdict

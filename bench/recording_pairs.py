@@ -81,6 +81,7 @@ def main():
     for s in states:  # caches, and a first ring of each thread
         s.turn(o.jobs)
         s.turns, s.thread_before = [], s.recording_ns()
+        s.thread_first, s.first_ns = s.thread_before, time.monotonic_ns()
     end = time.monotonic() + 60 * o.minutes
     n_rounds = 0
     while n_rounds < o.rounds and time.monotonic() < end:
@@ -101,12 +102,15 @@ def main():
         share = [100 * (a / b - 1) for a, b in zip(s.ns, base.ns)]
         rate = [100 * (a / b - 1) for a, b in zip(s.rate, base.rate)]
         thread_ns = sum(s.thread_ns) / n_rounds
+        processor_share = 100 * (s.recording_ns() - s.thread_first) / (time.monotonic_ns() - s.first_ns)
         low, high = interval(share)
         low_us, high_us = (x / 1e3 for x in interval(ns))
-        print("  %-8s processor time %+.2f %% [%+.2f, %+.2f] (%s), %+.2f us a job [%+.2f, %+.2f]; jobs a second %+.2f %% [%+.2f, %+.2f]; "
-              "its recording thread %.2f us a job, %.3f %%" %
+        print("  %s: processor time %+.2f %% [%+.2f, %+.2f] (%s), %+.2f us a job [%+.2f, %+.2f]; jobs a second %+.2f %% [%+.2f, %+.2f]" %
               ((s.name, median(share), low, high, verdict(low, high), median(ns) / 1e3, low_us, high_us, median(rate)) +
-               interval(rate) + (thread_ns / 1e3, 100 * thread_ns / median(s.ns))))
+               interval(rate)))
+        if s.threads:
+            print("  %s: its recording thread took %.2f us a job, and of one processor %.4f %%" %
+                  (s.name, thread_ns / 1e3, processor_share))
     return 0
 
 
