@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Devices: their memory, the threads that drive them, the lane, and what becomes of one that fails.
+/* Devices: their memory, the threads that drive them, the lane.
  * A device has its workers, and one more thread that serves only what is CRITICAL: where all
- * workers are inside prove_start it takes such a unit to the lane, which is given to it first. */
+ * workers are inside prove_start it takes such a unit to the lane, which is given to it first.
+ * Which unit is given to which is place.c's, and what becomes of a device device_states.c's. */
 #include "engine/inner.h"
 
 #include "base/clock.h"
@@ -31,32 +32,6 @@ static bool is_evictable(const cuzk_slot *slot, unsigned device, const cuzk_slot
            slot->devices[device].n_users == 0;
 }
 
-/* Whether a device could ever take the unit. */
-static bool is_able(const cuzk_device *device, const cuzk_unit *unit)
-{
-    return device->memory.cap == 0 ||
-           device->memory.cap >= unit->job->device_bytes + unit->job->slot->device_bytes;
-}
-
-void cuzk_device_queue(cuzk_engine *engine, cuzk_unit *unit, int tried)
-{
-    unsigned n = engine->options.n_devices;
-    cuzk_device *best = NULL;
-    bool all = tried < 0;
-    for (unsigned i = 0; i < n; i++) {
-        cuzk_device *device = &engine->devices[((unsigned)tried + 1 + i) % n];
-        if (device->is_out) {
-            continue;
-        }
-        bool able = is_able(device, unit);
-        all = all && able;
-        if (able && (best == NULL || (tried < 0 && device->ready.n < best->ready.n))) {
-            best = device;
-        }
-    }
-    cuzk_unit_push(unit, all || best == NULL ? &engine->ready : &best->ready);
-}
-
 bool cuzk_device_room(const cuzk_engine *engine, unsigned d, const cuzk_unit *unit,
                       uint64_t *needed_bytes, uint64_t *room_bytes)
 {
@@ -72,6 +47,13 @@ bool cuzk_device_room(const cuzk_engine *engine, unsigned d, const cuzk_unit *un
     *needed_bytes = bytes_on(unit, d);
     *room_bytes = room;
     return room >= *needed_bytes;
+}
+
+bool cuzk_device_has_free(const cuzk_engine *engine, unsigned d, const cuzk_unit *unit)
+{
+    const cuzk_share *memory = &engine->devices[d].memory;
+    bool is_critical = unit->order.priority >= CUZK_PRIORITY_CRITICAL;
+    return memory->cap == 0 || cuzk_share_free(memory, is_critical) >= bytes_on(unit, d);
 }
 
 bool cuzk_device_fits(const cuzk_engine *engine, unsigned d, const cuzk_unit *unit)
@@ -127,24 +109,6 @@ void cuzk_device_take(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit)
 
 /* ---- residents on a device ------------------------------------------------------------------- */
 
-void cuzk_device_enter(cuzk_engine *engine, unsigned d)
-{
-    cuzk_device *device = &engine->devices[d];
-    while (device->is_renewing) {
-        pthread_cond_wait(&device->loaded, &engine->lock);
-    }
-    device->n_inside++;
-}
-
-void cuzk_device_leave(cuzk_engine *engine, unsigned d)
-{
-    cuzk_device *device = &engine->devices[d];
-    device->n_inside--;
-    if (device->is_renewing) {
-        pthread_cond_broadcast(&device->loaded);
-    }
-}
-
 void cuzk_device_run_evictions(cuzk_engine *engine, cuzk_thread *thread)
 {
     while (thread->evict != NULL) {
@@ -157,14 +121,17 @@ void cuzk_device_run_evictions(cuzk_engine *engine, cuzk_thread *thread)
     }
 }
 
-/* A resident, whose bytes were reserved, is on a device, or is not. */
-static void note_load(cuzk_engine *engine, cuzk_slot *slot, unsigned d, cuzk_status status)
+/* A resident, whose bytes were reserved, is on a device, or is not. from_ns: when that began. */
+static void note_load(cuzk_engine *engine, cuzk_slot *slot, unsigned d, uint64_t from_ns,
+                      cuzk_status status)
 {
     cuzk_slot_device *on = &slot->devices[d];
     on->is_loading = false;
     on->is_loaded = status == CUZK_OK;
     on->status = status;
-    if (status != CUZK_OK) {
+    if (status == CUZK_OK) {
+        slot->put_ns = cuzk_now_ns() - from_ns;
+    } else {
         engine->devices[d].memory.reserved -= slot->device_bytes;
     }
     pthread_cond_broadcast(&engine->devices[d].loaded);
@@ -172,11 +139,12 @@ static void note_load(cuzk_engine *engine, cuzk_slot *slot, unsigned d, cuzk_sta
 
 static cuzk_status put_on(cuzk_engine *engine, cuzk_slot *slot, unsigned d, cuzk_error *err)
 {
+    uint64_t from_ns = cuzk_now_ns();
     pthread_mutex_unlock(&engine->lock);
     cuzk_hands_place(engine, (int)d, -1);
     cuzk_status status = slot->work->device_load(slot->work->user, slot->resident, d, err);
     pthread_mutex_lock(&engine->lock);
-    note_load(engine, slot, d, status);
+    note_load(engine, slot, d, from_ns, status);
     return status;
 }
 
@@ -220,23 +188,24 @@ void cuzk_devices_warm(cuzk_engine *engine, cuzk_slot *slot)
     cuzk_engine_lock(engine);
     for (unsigned d = 0; d < engine->options.n_devices; d++) {
         cuzk_device *device = &engine->devices[d];
-        if (device->memory.cap > 0 && !device->is_out && slot->device_bytes > 0 &&
+        if (device->memory.cap > 0 && device->state == CUZK_DEVICE_USED && slot->device_bytes > 0 &&
             !is_on(slot, d) && cuzk_share_free(&device->memory, false) >= slot->device_bytes) {
             device->memory.reserved += slot->device_bytes;
             slot->devices[d].is_loading = true;
             slot->devices[d].n_users++;
-            cuzk_device_enter(engine, d);
+            cuzk_device_enter(engine, d); /* at once: what is used is not tended */
             devices[n++] = d;
         }
     }
     pthread_mutex_unlock(&engine->lock);
+    uint64_t from_ns = cuzk_now_ns();
     if (n > 0) {
         const cuzk_devices_load load = {devices, n, errors, place_for, engine};
         load_all(slot, &load);
     }
     cuzk_engine_lock(engine);
     for (unsigned i = 0; i < n; i++) {
-        note_load(engine, slot, devices[i], errors[i].status);
+        note_load(engine, slot, devices[i], from_ns, errors[i].status);
         cuzk_device_leave(engine, devices[i]);
         slot->devices[devices[i]].n_users--;
     }
@@ -399,34 +368,6 @@ void cuzk_lane_wake(cuzk_unit *unit)
 
 /* ---- a unit on a device ---------------------------------------------------------------------- */
 
-void cuzk_device_take_out(cuzk_engine *engine, unsigned d, const char *fmt, ...)
-{
-    cuzk_device *device = &engine->devices[d];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(device->reason, sizeof device->reason, fmt, args);
-    va_end(args);
-    device->is_out = true;
-    engine->n_devices--;
-    cuzk_order moved = device->ready;
-    device->ready = (cuzk_order){0};
-    for (cuzk_order_node *node = cuzk_order_pop(&moved); node != NULL;
-         node = cuzk_order_pop(&moved)) {
-        cuzk_device_queue(engine, CUZK_OF(node, cuzk_unit, order), -1);
-    }
-}
-
-bool cuzk_device_blame(cuzk_engine *engine, unsigned d, const char *why)
-{
-    cuzk_device *device = &engine->devices[d];
-    device->n_faults++;
-    if (device->is_out || device->n_faults < engine->options.device_faults) {
-        return false;
-    }
-    cuzk_device_take_out(engine, d, "%u faults, the last one: %s", device->n_faults, why);
-    return true;
-}
-
 /* The unit's part of the device's memory ends. */
 static void leave_device(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit)
 {
@@ -457,16 +398,32 @@ static cuzk_status find_resident(cuzk_engine *engine, cuzk_thread *thread, cuzk_
 {
     unsigned d = thread->device;
     bool has_memory = engine->devices[d].memory.cap > 0 && slot->device_bytes > 0;
-    if (has_memory && !thread->is_loader && !is_on(slot, d)) {
-        /* it went when the device was made anew; its bytes are still reserved */
-        slot->devices[d].is_loading = true;
-        thread->is_loader = true;
-    }
     if (thread->is_loader) {
         thread->is_loader = false;
         return put_on(engine, slot, d, err);
     }
     return has_memory ? wait_on(engine, slot, d, err) : CUZK_OK;
+}
+
+/* The device was lost before this thread could put the resident there. */
+static void give_up_load(cuzk_engine *engine, cuzk_thread *thread, cuzk_slot *slot)
+{
+    cuzk_device *device = &engine->devices[thread->device];
+    cuzk_slot_device *on = &slot->devices[thread->device];
+    thread->is_loader = false;
+    on->is_loading = false;
+    on->status = CUZK_E_DEVICE_LOST;
+    device->memory.reserved -= slot->device_bytes;
+    pthread_cond_broadcast(&device->loaded);
+}
+
+/* What it took of the device's time, of which the others on it had as much. */
+static void note_time(cuzk_engine *engine, unsigned d, const cuzk_unit *unit)
+{
+    cuzk_slot *slot = unit->job->slot;
+    uint64_t ns = (cuzk_now_ns() - unit->prove_from) / cuzk_device_load(&engine->devices[d]);
+    slot->unit_ns = slot->unit_ns == 0 ? ns : (3 * slot->unit_ns + ns) / 4;
+    engine->devices[d].n_tries = 0;
 }
 
 static cuzk_status prove_on(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit,
@@ -482,27 +439,35 @@ static cuzk_status prove_on(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit 
     cuzk_observe_unit(engine, CUZK_EVENT_PROVE_START, CUZK_EVENT_END, unit, thread, status,
                       status != CUZK_OK ? err->text : NULL);
     pthread_mutex_lock(&engine->lock);
+    if (status == CUZK_OK) {
+        note_time(engine, thread->device, unit);
+    }
     return status;
 }
 
 void cuzk_device_run(cuzk_thread *thread, void *item)
 {
     cuzk_engine *engine = thread->engine;
-    cuzk_unit *unit = (cuzk_unit *)item;
     cuzk_device *device = &engine->devices[thread->device];
+    if (item == device) {
+        cuzk_device_tend(engine, thread->device);
+        return;
+    }
+    cuzk_unit *unit = (cuzk_unit *)item;
     cuzk_error err = {0};
     cuzk_device_enter(engine, thread->device);
-    unsigned n_renewals = device->n_renewals;
     cuzk_device_run_evictions(engine, thread);
-    cuzk_status status = CUZK_E_DEVICE_LOST;
-    if (!device->is_lost) {
+    cuzk_status status = CUZK_E_DEVICE_LOST; /* since the unit was given to it */
+    if (device->state != CUZK_DEVICE_LOST) {
         status = find_resident(engine, thread, unit->job->slot, &err);
         status = status != CUZK_OK ? status : prove_on(engine, thread, unit, &err);
+    } else if (thread->is_loader) {
+        give_up_load(engine, thread, unit->job->slot);
     }
     leave_device(engine, thread, unit);
     cuzk_device_leave(engine, thread->device);
     if (status == CUZK_E_DEVICE_LOST) {
-        cuzk_device_lost(engine, thread, unit, n_renewals, &err);
+        cuzk_device_lost(engine, thread, unit, &err);
     } else if (cuzk_unit_is_stopped(unit)) {
         cuzk_unit_discard(engine, unit);
     } else if (status != CUZK_OK) {

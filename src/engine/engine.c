@@ -66,6 +66,9 @@ static cuzk_status copy_devices(cuzk_engine *engine, const cuzk_engine_options *
         const cuzk_engine_device *from = &options->devices[d];
         cuzk_device *device = &engine->devices[d];
         pthread_cond_init(&device->loaded, NULL);
+        pthread_cond_init(&device->changed, NULL);
+        device->is_counted = device->wants_used = true;
+        device->since_ns = cuzk_now_ns();
         engine->n_devices = d + 1;
         device->id = strdup(from->id);
         device->name = strdup(from->name != NULL ? from->name : from->id);
@@ -83,6 +86,7 @@ static void set_defaults(cuzk_engine_options *options)
 {
     options->attempts = options->attempts != 0 ? options->attempts : 2;
     options->device_faults = options->device_faults != 0 ? options->device_faults : 2;
+    options->retry_ns = options->retry_ns != 0 ? options->retry_ns : UINT64_C(1000000000);
     options->keep_ns = options->keep_ns != 0 ? options->keep_ns : UINT64_C(3600000000000);
     options->keep_bytes = options->keep_bytes != 0 ? options->keep_bytes : UINT64_C(64) << 20;
 }
@@ -166,7 +170,7 @@ static unsigned n_units_busy(const cuzk_engine *engine)
 {
     unsigned n = engine->makers.n_busy + engine->finishers.n_busy + engine->verifiers.n_busy;
     for (unsigned d = 0; d < engine->options.n_devices; d++) {
-        n += engine->devices[d].workers.n_busy + engine->devices[d].express.n_busy;
+        n += cuzk_device_load(&engine->devices[d]);
     }
     return n;
 }
@@ -214,6 +218,9 @@ static void stop(cuzk_engine *engine)
         cuzk_observe_slot_left(engine, slot);
     }
     pthread_cond_broadcast(&engine->slots_changed);
+    for (unsigned d = 0; d < engine->options.n_devices; d++) {
+        pthread_cond_broadcast(&engine->devices[d].changed);
+    }
     cuzk_records_again(engine); /* once more, whatever the time */
     cuzk_schedule(engine);
     cuzk_clerk_remind(engine);
@@ -276,6 +283,7 @@ void cuzk_engine_destroy(cuzk_engine *engine)
         cuzk_device *device = &engine->devices[d];
         if (device->id != NULL) {
             pthread_cond_destroy(&device->loaded);
+            pthread_cond_destroy(&device->changed);
         }
         free(device->id);
         free(device->name);

@@ -68,9 +68,15 @@ typedef enum {
     CUZK_EVENT_UNIT_DONE,    /* unit: verified and journalled */
     CUZK_EVENT_RETRY,        /* unit: proved again, and why (text) */
     CUZK_EVENT_DEVICE_OUT,   /* device: taken out, and why (text); status E_DEVICE_LOST: it was lost
-                                and cannot be begun anew in this process */
-    CUZK_EVENT_DEVICE_RENEWED, /* device: lost, and why (text), and begun anew; value: how often */
-    CUZK_EVENT_JOURNAL,        /* status, text: what went wrong with the journal; OK: well again */
+                                and could not be begun anew; that is tried again */
+    CUZK_EVENT_DEVICE_LOST,  /* device: lost, and why (text) */
+    CUZK_EVENT_DEVICE_RETRIED,  /* device: begun anew in vain, and why (text); value: ns until that
+                                   is  tried again, 0: it is not */
+    CUZK_EVENT_DEVICE_RENEWED,  /* device: lost, and why (text), and begun anew; value: how often */
+    CUZK_EVENT_DEVICE_DRAINING, /* device: gets no new unit, as asked */
+    CUZK_EVENT_DEVICE_DRAINED,  /* device: nothing is on it any more, as asked */
+    CUZK_EVENT_DEVICE_BACK,     /* device: used again, as asked */
+    CUZK_EVENT_JOURNAL,         /* status, text: what went wrong with the journal; OK: well again */
     CUZK_EVENT_COUNT
 } cuzk_event_id;
 
@@ -130,10 +136,13 @@ typedef struct {
     cuzk_journal *journal;        /* NULL: none. Borrowed until destroy */
     bool journal_was_damaged;     /* from its report, for the view */
     uint64_t journal_salvaged;
-    /* Begin a device anew that was lost (E_DEVICE_LOST): whatever was on it is gone, and nobody
-     * uses it. From one of its threads. An error, or NULL: it is taken out. */
+    /* Begin a device anew and test it, which was lost (E_DEVICE_LOST), taken out or drained:
+     * nothing is on it, and nobody uses it. From one of its threads. NULL: as if it failed. After
+     * an error a lost device is out, and is tried again after retry_ns, then twice as long each
+     * time. */
     cuzk_status (*renew)(void *user, unsigned device, cuzk_error *err);
     void *renew_user;
+    uint64_t retry_ns; /* 0: a second; at most five minutes */
     /* Put the calling thread of a stage where it works best: beside a device, as the maker-th of
      * those that make witnesses, or anywhere; what is not meant is -1. Outside the lock, before
      * each piece of work: cheap where nothing changes. May be NULL. */
@@ -259,6 +268,43 @@ cuzk_status cuzk_engine_preload(cuzk_engine *engine, bool *was_loaded, uint64_t 
 cuzk_status cuzk_engine_evict(cuzk_engine *engine, bool *was_loaded, uint64_t *freed_bytes,
                               const char *circuit, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/* ---- devices --------------------------------------------------------------------------------- */
+
+/* The numbers are those of the wire. */
+typedef enum {
+    CUZK_DEVICE_USED = 0,
+    CUZK_DEVICE_DRAINING =
+        1, /* gets no new unit; what runs there ends, what is there is taken off */
+    CUZK_DEVICE_DRAINED = 2, /* nothing is on it, until it is added */
+    CUZK_DEVICE_LOST = 3,    /* its context is gone; it is begun anew, again and again */
+    CUZK_DEVICE_OUT = 4,     /* it failed too often, until it is added */
+    CUZK_DEVICE_OPENING = 5, /* to be added: begun anew and tested */
+    CUZK_DEVICE_STATES
+} cuzk_device_state;
+
+/** "used", "draining", … */
+const char *cuzk_device_state_name(cuzk_device_state state);
+
+/** The index of a device, by its id or by the number at its end: "cuda:1", "1". Errors:
+ *  E_NOT_FOUND (the text lists those there are), E_ARGUMENT (a number that two have). */
+cuzk_status cuzk_engine_device_find(const cuzk_engine *engine, unsigned *device, const char *name,
+                                    cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Give no new unit to a device, let those on it end, then take everything off it. Blocks until
+ *  that is done; wait false: returns at once, and it goes on. One that is lost is not begun anew
+ *  any more. was: its state before the call; DRAINED is fine. The last one may be drained, too:
+ * jobs wait then, and new ones are refused. Errors: E_ARGUMENT (no such index), E_CANCELLED (it was
+ *  added meanwhile), E_UNAVAILABLE (the engine ends). */
+cuzk_status cuzk_engine_device_drain(cuzk_engine *engine, cuzk_device_state *was, unsigned device,
+                                     bool wait, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Use a device again, whatever kept it from being used: it is begun anew and tested, its faults
+ *  are forgotten. Blocks. was: its state before the call; USED is fine. Errors: E_ARGUMENT,
+ *  E_DEVICE (why not; it is as it was), E_CANCELLED (it was drained meanwhile), E_UNAVAILABLE (the
+ *  engine ends). */
+cuzk_status cuzk_engine_device_add(cuzk_engine *engine, cuzk_device_state *was, unsigned device,
+                                   cuzk_error *err) CUZK_WARN_UNUSED;
+
 /* ---- what it is doing ------------------------------------------------------------------------ */
 
 typedef enum {
@@ -291,7 +337,8 @@ typedef enum {
     CUZK_WAIT_RESIDENT,      /* the circuit `name` is being loaded */
     CUZK_WAIT_STAGE,         /* all n_threads of the stage `name` are busy */
     CUZK_WAIT_LANE,          /* that of `device`, which the job `name` holds */
-    CUZK_WAIT_PAYLOAD        /* out of the journal; with bytes: for memory to read it into */
+    CUZK_WAIT_PAYLOAD,       /* out of the journal; with bytes: for memory to read it into */
+    CUZK_WAIT_DEVICE         /* none is used: until one is */
 } cuzk_wait_reason;
 
 typedef struct {
@@ -334,10 +381,14 @@ typedef struct {
     char id[32];
     char name[96];
     uint64_t memory_bytes, reserved_bytes;
-    bool is_out;
+    cuzk_device_state state;
+    uint64_t state_ns; /* since when, in ns ago */
+    uint64_t retry_ns; /* LOST: until it is begun anew; 0: now, or it is being done */
+    bool is_out;       /* it is not used, and will not be by itself at once */
+    unsigned n_units;  /* on it */
     unsigned n_faults;
     unsigned n_renewals; /* times that it was lost and begun anew */
-    char reason[256];
+    char reason[256];    /* why it is not used; "" where it is */
 } cuzk_device_view;
 
 typedef struct {

@@ -18,6 +18,7 @@
     X(WITNESS, "witness")                                                                          \
     X(PROVE, "prove")   /* with the device */                                                      \
     X(PROOF, "proof")   /* after prove_finish, with the device: the proof is spoiled */            \
+    X(OPEN, "open")     /* with the device: before it is begun anew */                             \
     X(FINISH, "finish") /* with the device */                                                      \
     X(VERIFY, "verify")                                                                            \
     X(ASSEMBLE, "assemble")                                                                        \

@@ -80,6 +80,9 @@ static inline bool cuzk_stage_is_idle(const cuzk_stage *stage)
 /** Give an idle thread of the stage an item; there must be one. */
 cuzk_thread *cuzk_stage_give(cuzk_stage *stage, void *item);
 
+/** A unit of a job with a slot waits for a device, or does not (any more). */
+void cuzk_unit_waits(cuzk_unit *unit, bool waits);
+
 /** Units: into a queue, out of the one they are in (fine in none). */
 void cuzk_unit_push(cuzk_unit *unit, cuzk_order *queue);
 void cuzk_unit_pull(cuzk_unit *unit);
@@ -286,27 +289,18 @@ void cuzk_slot_run(cuzk_thread *thread, void *item);
 
 /* ---- devices.c ------------------------------------------------------------------------------- */
 
-/** Queue a unit that is ready: for any device, or, where some could never take it or it was tried
- *  on one (else -1), for one of its own: another one than tried, if there is one. */
-void cuzk_device_queue(cuzk_engine *engine, cuzk_unit *unit, int tried);
 /** Whether a unit's bytes on the device, resident included, are free or can be made so; with
  *  thread: take them, and note in it what is to be evicted. */
 bool cuzk_device_fits(const cuzk_engine *engine, unsigned device, const cuzk_unit *unit);
 /** The same with both numbers; 0 where it uses host memory. */
 bool cuzk_device_room(const cuzk_engine *engine, unsigned device, const cuzk_unit *unit,
                       uint64_t *needed_bytes, uint64_t *room_bytes);
+/** Whether its bytes are free now, without taking another resident off. */
+bool cuzk_device_has_free(const cuzk_engine *engine, unsigned device, const cuzk_unit *unit);
 void cuzk_device_take(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit);
-/** A device worker's stage; item: a unit whose device bytes are taken. */
+/** A device worker's stage; item: a unit whose device bytes are taken, or the device, to tend it.
+ */
 void cuzk_device_run(cuzk_thread *thread, void *item);
-/** Hold a fault against a device. True: it has been taken out now. */
-bool cuzk_device_blame(cuzk_engine *engine, unsigned device, const char *why);
-/** No unit goes there any more; those that wait for it go elsewhere. The text says why. */
-void cuzk_device_take_out(cuzk_engine *engine, unsigned device, const char *fmt, ...)
-    CUZK_PRINTF(3, 4);
-/** Before and after using a device, or what is on it: enter waits while it is made anew. Both give
- *  the lock away meanwhile. */
-void cuzk_device_enter(cuzk_engine *engine, unsigned device);
-void cuzk_device_leave(cuzk_engine *engine, unsigned device);
 /** Take off the thread's device what it was to take off. Gives the lock away meanwhile. */
 void cuzk_device_run_evictions(cuzk_engine *engine, cuzk_thread *thread);
 /** How urgent loops of the calling thread are in pools that it shares with others: by priority,
@@ -319,13 +313,37 @@ void cuzk_devices_warm(cuzk_engine *engine, cuzk_slot *slot);
 /** Take a resident off all devices. Without the lock; nobody uses it. */
 void cuzk_devices_cool(cuzk_engine *engine, cuzk_slot *slot);
 
-/* ---- device_lost.c --------------------------------------------------------------------------- */
+/* ---- place.c --------------------------------------------------------------------------------- */
 
-/** A thread has left its device, which was lost (err; status OK: before the unit began): begin it
- *  anew, unless another thread does or has since n_renewals was read; the unit goes back to the
- *  queue. Gives the lock away meanwhile. */
-void cuzk_device_lost(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit,
-                      unsigned n_renewals, cuzk_error *err);
+/** Queue a unit that is ready: for any device, or, where some could never take it or it was tried
+ *  on one (else -1), for one of its own: another one than tried, if there is one. */
+void cuzk_device_queue(cuzk_engine *engine, cuzk_unit *unit, int tried);
+/** Queue all that are ready anew: other devices are used than before. */
+void cuzk_devices_requeue(cuzk_engine *engine);
+/** Give units to devices while any has a place. */
+void cuzk_devices_serve(cuzk_engine *engine);
+/** Threads of a device that have an item. */
+unsigned cuzk_device_load(const cuzk_device *device);
+
+/* ---- device_states.c ------------------------------------------------------------------------- */
+
+/** Before and after using a device, or what is on it: enter waits while it is tended, and gives the
+ *  lock away meanwhile. */
+void cuzk_device_enter(cuzk_engine *engine, unsigned device);
+void cuzk_device_leave(cuzk_engine *engine, unsigned device);
+/** Have devices tended that nobody is inside any more. */
+void cuzk_devices_tend(cuzk_engine *engine);
+/** A device worker's: take everything off, and open it if it is to be used. Gives the lock away
+ *  meanwhile. */
+void cuzk_device_tend(cuzk_engine *engine, unsigned device);
+/** Hold a fault against a device. True: it has been taken out now. */
+bool cuzk_device_blame(cuzk_engine *engine, unsigned device, const char *why);
+/** Whether a device is used, or may be again. */
+bool cuzk_devices_may_come(const cuzk_engine *engine);
+/** A thread has left its device, which was lost (err; status OK: before the unit began): it is
+ *  tended, and the unit goes back to the queue. Gives the lock away meanwhile. */
+void cuzk_device_lost(cuzk_engine *engine, const cuzk_thread *thread, cuzk_unit *unit,
+                      cuzk_error *err);
 
 /* ---- wait.c ---------------------------------------------------------------------------------- */
 

@@ -100,6 +100,7 @@ void cuzk_job_start(cuzk_engine *engine, cuzk_job *job)
 static void stop_unit(cuzk_engine *engine, cuzk_unit *unit)
 {
     cuzk_observe_unit_left(engine, unit);
+    cuzk_unit_waits(unit, false);
     switch (unit->at) {
     case CUZK_AT_REST:
     case CUZK_AT_MEMORY:

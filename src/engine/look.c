@@ -181,6 +181,9 @@ static void put_workers(cuzk_engine_view *view, places *at, const cuzk_engine *e
         };
     }
     view->n_workers = (unsigned)(at->workers - view->workers);
+    for (unsigned i = 0; i < view->n_workers; i++) {
+        view->devices[view->workers[i].device].n_units += view->workers[i].is_busy;
+    }
 }
 
 static void put_residents(cuzk_engine_view *view, places *at, const cuzk_engine *engine,
@@ -204,7 +207,7 @@ static void put_residents(cuzk_engine_view *view, places *at, const cuzk_engine 
     view->n_residents = (unsigned)(at->residents - view->residents);
 }
 
-static void put_devices(cuzk_engine_view *view, const cuzk_engine *engine)
+static void put_devices(cuzk_engine_view *view, const cuzk_engine *engine, uint64_t now_ns)
 {
     view->n_devices = engine->options.n_devices;
     for (unsigned d = 0; d < view->n_devices; d++) {
@@ -215,7 +218,11 @@ static void put_devices(cuzk_engine_view *view, const cuzk_engine *engine)
         memcpy(one->reason, device->reason, sizeof one->reason);
         one->memory_bytes = device->memory.cap;
         one->reserved_bytes = device->memory.reserved;
-        one->is_out = device->is_out;
+        one->state = device->state;
+        one->state_ns = now_ns - (device->since_ns < now_ns ? device->since_ns : now_ns);
+        bool is_retried = device->state == CUZK_DEVICE_LOST && !device->is_tended;
+        one->retry_ns = is_retried && device->retry_ns > now_ns ? device->retry_ns - now_ns : 0;
+        one->is_out = !device->is_counted;
         one->n_faults = device->n_faults;
         one->n_renewals = device->n_renewals;
     }
@@ -244,10 +251,12 @@ static void put_numbers(cuzk_engine_view *view, const cuzk_engine *engine, uint6
     view->in_witness = engine->makers.n_busy;
     view->in_finish = engine->finishers.n_busy + (unsigned)engine->finish.n;
     view->in_verify = engine->verifiers.n_busy + (unsigned)engine->verify.n;
-    view->ready = (unsigned)engine->ready.n;
+    for (const cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
+        view->ready += (unsigned)slot->ready.n;
+    }
     for (unsigned d = 0; d < engine->options.n_devices; d++) {
         const cuzk_device *device = &engine->devices[d];
-        view->in_device += device->workers.n_busy + device->express.n_busy;
+        view->in_device += view->devices[d].n_units;
         view->ready += (unsigned)device->ready.n;
     }
     view->retries = engine->n_retries;
@@ -282,7 +291,7 @@ cuzk_status cuzk_engine_look(cuzk_engine *engine, cuzk_engine_view *view, bool w
     put_jobs(view, &at, engine, now_ns, with_units);
     put_workers(view, &at, engine, now_ns);
     put_residents(view, &at, engine, now_ns);
-    put_devices(view, engine);
+    put_devices(view, engine, now_ns);
     put_numbers(view, engine, now_ns);
     pthread_mutex_unlock(&engine->lock);
     return CUZK_OK;

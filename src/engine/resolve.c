@@ -111,10 +111,17 @@ static cuzk_status check_info(const cuzk_claim *claim, const cuzk_task_info *inf
 /* What the devices say, if none is left. */
 static cuzk_status check_devices(const cuzk_engine *engine, cuzk_error *err)
 {
-    const cuzk_device *device = &engine->devices[0];
-    CUZK_FAIL_IF(engine->n_devices == 0, err, CUZK_E_UNAVAILABLE,
-                 "no device is left to prove on: %s is out: %s", device->id, device->reason);
-    return CUZK_OK;
+    if (engine->n_devices > 0) {
+        return CUZK_OK;
+    }
+    char list[768] = "";
+    size_t n = 0;
+    for (unsigned d = 0; d < engine->options.n_devices && n < sizeof list; d++) {
+        const cuzk_device *device = &engine->devices[d];
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s %s is %s (%s)", d > 0 ? "," : "",
+                              device->id, cuzk_device_state_name(device->state), device->reason);
+    }
+    return CUZK_FAIL(err, CUZK_E_UNAVAILABLE, "no device is left to prove on:%s", list);
 }
 
 /* Give a job its task; the reservation of decoding becomes the task's. */

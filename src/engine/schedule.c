@@ -30,10 +30,19 @@ void cuzk_unit_pull(cuzk_unit *unit)
     }
 }
 
+void cuzk_unit_waits(cuzk_unit *unit, bool waits)
+{
+    if (unit->is_waiting != waits) {
+        unit->is_waiting = waits;
+        unit->job->slot->n_waiting += waits ? 1 : -1U;
+    }
+}
+
 void cuzk_unit_want(cuzk_engine *engine, cuzk_unit *unit)
 {
     cuzk_slot *slot = unit->job->slot;
     unit->at = CUZK_AT_MEMORY;
+    cuzk_unit_waits(unit, true);
     if (slot->state == CUZK_SLOT_READY) {
         cuzk_unit_push(unit, &engine->units);
     } else {
@@ -68,7 +77,7 @@ bool cuzk_may_make_witness(const cuzk_engine *engine, const cuzk_unit *unit)
     unsigned limit = unit->order.priority >= CUZK_PRIORITY_CRITICAL ? engine->makers.n_threads : 0;
     for (unsigned d = 0; d < engine->options.n_devices; d++) {
         const cuzk_device *device = &engine->devices[d];
-        if (!device->is_out) {
+        if (device->state == CUZK_DEVICE_USED) {
             limit +=
                 engine->options.witness_ahead + device->workers.n_threads - device->workers.n_busy;
         }
@@ -163,43 +172,6 @@ bool cuzk_is_finish_full(const cuzk_engine *engine)
     return engine->finish.n >= 2 * (size_t)engine->finishers.n_threads;
 }
 
-/* The best unit that a device may prove now: any that is ready, or one of its own. */
-static cuzk_unit *best_for(const cuzk_engine *engine, const cuzk_device *device)
-{
-    cuzk_unit *any = first_unit(&engine->ready);
-    cuzk_unit *own = first_unit(&device->ready);
-    if (any == NULL || (own != NULL && cuzk_order_before(&own->order, &any->order))) {
-        return own;
-    }
-    return any;
-}
-
-static void serve_device(cuzk_engine *engine, unsigned d)
-{
-    cuzk_device *device = &engine->devices[d];
-    while (!device->is_out && !cuzk_is_finish_full(engine)) {
-        cuzk_unit *unit = best_for(engine, device);
-        if (unit == NULL) {
-            return;
-        }
-        cuzk_stage *stage = &device->workers;
-        if (!cuzk_stage_is_idle(stage) && unit->order.priority >= CUZK_PRIORITY_CRITICAL) {
-            stage = &device->express;
-        }
-        if (!cuzk_stage_is_idle(stage) || !cuzk_device_fits(engine, d, unit)) {
-            return;
-        }
-        cuzk_unit_pull(unit);
-        engine->n_ahead--;
-        unit->at = CUZK_AT_DEVICE;
-        unit->attempts++;
-        unit->device = (int)d;
-        cuzk_thread *thread = cuzk_stage_give(stage, unit);
-        unit->thread = thread;
-        cuzk_device_take(engine, thread, unit);
-    }
-}
-
 static void serve_stage(cuzk_stage *stage, cuzk_order *queue, const cuzk_order *next,
                         size_t next_max)
 {
@@ -228,9 +200,8 @@ void cuzk_schedule(cuzk_engine *engine)
     serve_stage(&engine->verifiers, &engine->verify, NULL, 0);
     serve_stage(&engine->finishers, &engine->finish, &engine->verify,
                 2 * (size_t)engine->verifiers.n_threads);
-    for (unsigned d = 0; d < engine->options.n_devices; d++) {
-        serve_device(engine, d);
-    }
+    cuzk_devices_tend(engine);
+    cuzk_devices_serve(engine);
     cuzk_slots_serve_evictions(engine);
     serve_work(engine);
 }

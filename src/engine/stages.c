@@ -113,11 +113,12 @@ void cuzk_unit_again(cuzk_engine *engine, cuzk_unit *unit, const cuzk_error *err
     engine->n_ahead++;
     unit->at = CUZK_AT_READY;
     unit->ready_ns = cuzk_now_ns();
+    cuzk_unit_waits(unit, true);
     cuzk_device_queue(engine, unit, unit->device);
 }
 
-/* No device is left: units that wait for another attempt have none. What has not been tried stays
- * queued, and in the journal for a start with a better device. */
+/* No device is left or will come: units that wait for another attempt have none. What has not been
+ * tried stays queued, and in the journal for a start with a better device. */
 static void fail_tried(cuzk_engine *engine)
 {
     cuzk_job *next = NULL;
@@ -142,10 +143,12 @@ static void blame(cuzk_engine *engine, const cuzk_unit *unit, int d, const char 
     if (!cuzk_device_blame(engine, (unsigned)d, why)) {
         return;
     }
-    if (engine->n_devices == 0) {
+    if (!cuzk_devices_may_come(engine)) {
         fail_tried(engine);
     }
-    cuzk_device *device = &engine->devices[d];
+    const cuzk_device *device = &engine->devices[d];
+    char text[sizeof device->reason]; /* it may change while the observer reads */
+    snprintf(text, sizeof text, "%s", device->reason);
     cuzk_event event = {.id = CUZK_EVENT_DEVICE_OUT,
                         .phase = CUZK_EVENT_INSTANT,
                         .ns = cuzk_now_ns(),
@@ -157,7 +160,7 @@ static void blame(cuzk_engine *engine, const cuzk_unit *unit, int d, const char 
                         .device = d,
                         .worker = -1,
                         .value = device->n_faults,
-                        .text = device->reason};
+                        .text = text};
     cuzk_engine_step_out(engine);
     cuzk_observe(engine, &event);
     pthread_mutex_lock(&engine->lock);
@@ -176,7 +179,7 @@ void cuzk_unit_failed(cuzk_engine *engine, cuzk_unit *unit, const char *what, cu
     }
     unit->last_status = err->status;
     if ((is_bad_proof || is_device || is_memory) && unit->attempts < engine->options.attempts &&
-        engine->n_devices > 0) {
+        cuzk_devices_may_come(engine)) {
         cuzk_unit_again(engine, unit, err);
     } else {
         fail(engine, unit, what, err);

@@ -135,6 +135,7 @@ struct cuzk_unit {
     uint64_t ready_ns;  /* when its witness was ready, or its last attempt had failed */
     bool wants_write;   /* the journal did not take it: again later */
     bool has_memory;    /* its bytes are reserved and its resident is held */
+    bool is_waiting;    /* no device has it: counted in its slot */
     int suspect;        /* device whose proof did not verify, unless the witness is to blame; -1 */
 };
 
@@ -226,6 +227,10 @@ struct cuzk_slot {
     cuzk_slot_state state;
     cuzk_order_node order; /* among the loads; its best unit's */
     cuzk_order parked;     /* units that wait until it is ready */
+    cuzk_order ready;      /* units that wait for any device */
+    unsigned n_waiting;    /* units of unfinished jobs that no device has */
+    uint64_t unit_ns;      /* what a unit takes of a device's time, as measured; 0: not yet */
+    uint64_t put_ns;       /* what putting it on a device took last; 0: not yet */
     cuzk_resident *resident;
     uint64_t need_bytes;   /* before it is loaded */
     uint64_t bytes;        /* reserved, while it is loading, ready, evicting */
@@ -293,11 +298,18 @@ typedef struct {
     cuzk_share memory;           /* cap 0: it uses host memory */
     cuzk_lane *lane_holder;
     cuzk_order lane_waiters;
-    pthread_cond_t loaded; /* a resident has been put on it, or could not be; it may be entered */
-    unsigned n_inside;     /* threads that use it, or what is on it */
-    bool is_renewing;      /* one thread makes it anew: nobody enters */
-    bool is_out;
-    bool is_lost; /* and out: nothing may be asked of it */
+    pthread_cond_t loaded;           /* a resident has been put on it, or could not be */
+    pthread_cond_t changed;          /* its state, what is wanted of it, or it may be entered */
+    unsigned n_inside;               /* threads that use it, or what is on it */
+    cuzk_device_state state, before; /* before: that to go back to when opening it fails */
+    uint64_t since_ns;
+    bool is_counted;   /* among engine.n_devices */
+    bool wants_used;   /* what was asked for last; false: drained */
+    bool needs_open;   /* its context is gone or not to be trusted */
+    bool is_tended;    /* one of its threads takes everything off, or opens it: nobody enters */
+    uint64_t retry_ns; /* LOST: when it is begun anew, on cuzk_now_ns' clock */
+    unsigned n_tries;  /* since a unit was proved on it: times that it was begun anew */
+    unsigned n_opened; /* times that opening it ended */
     unsigned n_faults, n_renewals;
     char reason[256];
 } cuzk_device;
@@ -341,10 +353,9 @@ struct cuzk_engine {
 
     cuzk_order units;   /* resident is ready, wait for memory */
     unsigned n_ahead;   /* units whose witness is being made or is ready */
-    cuzk_order ready;   /* wait for any device */
     cuzk_order finish;  /* wait for a finisher */
     cuzk_order verify;  /* wait for a verifier */
-    unsigned n_devices; /* not out */
+    unsigned n_devices; /* used, or about to be again */
     cuzk_device devices[CUZK_ENGINE_DEVICES_MAX];
 
     cuzk_slot *slots;

@@ -4,6 +4,7 @@
 #include "engine/inner.h"
 
 static const cuzk_wait_view NOTHING = {.reason = CUZK_WAIT_NOTHING};
+static const cuzk_wait_view FOR_DEVICE = {.reason = CUZK_WAIT_DEVICE};
 
 static cuzk_unit *unit_of(const cuzk_order_node *node)
 {
@@ -49,7 +50,8 @@ static unsigned n_workers(const cuzk_engine *engine)
 {
     unsigned n = 0;
     for (unsigned d = 0; d < engine->options.n_devices; d++) {
-        n += engine->devices[d].is_out ? 0 : engine->devices[d].workers.n_threads;
+        const cuzk_device *device = &engine->devices[d];
+        n += device->state == CUZK_DEVICE_USED ? device->workers.n_threads : 0;
     }
     return n;
 }
@@ -102,6 +104,9 @@ static cuzk_wait_view of_ready(const cuzk_engine *engine, const cuzk_unit *unit)
     if (!cuzk_stage_is_idle(&engine->makers)) {
         return for_thread("witness", engine->makers.n_threads);
     }
+    if (n_workers(engine) == 0) {
+        return FOR_DEVICE;
+    }
     if (!cuzk_may_make_witness(engine, unit)) {
         return for_thread("prove", n_workers(engine)); /* witnesses are made ahead enough */
     }
@@ -133,14 +138,17 @@ static cuzk_wait_view of_device(const cuzk_engine *engine, const cuzk_unit *unit
     if (first->job != unit->job) {
         return for_job(first->job);
     }
+    if (n_workers(engine) == 0) {
+        return FOR_DEVICE;
+    }
     if (cuzk_is_finish_full(engine)) {
         return for_thread("finish", engine->finishers.n_threads);
     }
     for (unsigned d = 0; d < engine->options.n_devices; d++) {
         const cuzk_device *device = &engine->devices[d];
-        bool is_its = unit->queue == &engine->ready || unit->queue == &device->ready;
+        bool is_its = unit->queue == &unit->job->slot->ready || unit->queue == &device->ready;
         uint64_t needed = 0, room = 0;
-        if (is_its && !device->is_out && cuzk_stage_is_idle(&device->workers) &&
+        if (is_its && device->state == CUZK_DEVICE_USED && cuzk_stage_is_idle(&device->workers) &&
             !cuzk_device_room(engine, d, unit, &needed, &room)) {
             return (cuzk_wait_view){.reason = CUZK_WAIT_DEVICE_MEMORY,
                                     .device = d,

@@ -75,6 +75,26 @@ static void log_event(cuzk_daemon *d, const cuzk_event *e)
         CUZK_LOG(d->log, CUZK_LOG_ERROR, "device is no longer used",
                  CUZK_LOG_S("device", device_id(d, e)), CUZK_LOG_S("reason", e->text));
         break;
+    case CUZK_EVENT_DEVICE_LOST:
+        CUZK_LOG(d->log, CUZK_LOG_WARN, "device is lost and will be begun anew",
+                 CUZK_LOG_S("device", device_id(d, e)), CUZK_LOG_S("reason", e->text));
+        break;
+    case CUZK_EVENT_DEVICE_RETRIED:
+        CUZK_LOG(d->log, CUZK_LOG_WARN, "device could not be opened",
+                 CUZK_LOG_S("device", device_id(d, e)), CUZK_LOG_MS("again_in_ms", e->value),
+                 CUZK_LOG_S("reason", e->text));
+        break;
+    case CUZK_EVENT_DEVICE_DRAINING:
+        CUZK_LOG(d->log, CUZK_LOG_INFO, "device is being drained",
+                 CUZK_LOG_S("device", device_id(d, e)), CUZK_LOG_U("partitions", e->value));
+        break;
+    case CUZK_EVENT_DEVICE_DRAINED:
+        CUZK_LOG(d->log, CUZK_LOG_INFO, "device is drained", CUZK_LOG_S("device", device_id(d, e)));
+        break;
+    case CUZK_EVENT_DEVICE_BACK:
+        CUZK_LOG(d->log, CUZK_LOG_INFO, "device is used again",
+                 CUZK_LOG_S("device", device_id(d, e)));
+        break;
     case CUZK_EVENT_DEVICE_RENEWED:
         CUZK_LOG(d->log, CUZK_LOG_ERROR, "device was lost and begun anew",
                  CUZK_LOG_S("device", device_id(d, e)), CUZK_LOG_U("times", e->value),
@@ -101,7 +121,8 @@ static void journal(cuzk_daemon *d, const cuzk_event *e)
     }
 }
 
-/* Where no device is left because one was lost, a new program may find them well. */
+/* Where no device is left because one was lost, a new program may find them well; not where one was
+ * drained, which a new program would use. */
 static void device_lost(cuzk_daemon *d)
 {
     cuzk_engine_view view;
@@ -111,7 +132,9 @@ static void device_lost(cuzk_daemon *d)
     }
     bool is_left = false;
     for (unsigned i = 0; i < view.n_devices; i++) {
-        is_left = is_left || !view.devices[i].is_out;
+        cuzk_device_state state = view.devices[i].state;
+        is_left = is_left || !view.devices[i].is_out || state == CUZK_DEVICE_DRAINING ||
+                  state == CUZK_DEVICE_DRAINED;
     }
     cuzk_engine_view_clear(&view);
     uint64_t one = 1;

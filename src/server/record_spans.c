@@ -137,6 +137,19 @@ static void put_instant(const cuzk_record_spans *record, const cuzk_event *e)
     case CUZK_EVENT_DEVICE_OUT:
         put_text(span_of(e, CUZK_SPAN_DEVICE_OUT, e->ns), e->text);
         break;
+    case CUZK_EVENT_DEVICE_LOST:
+        put_text(span_of(e, CUZK_SPAN_DEVICE_LOST, e->ns), e->text);
+        break;
+    case CUZK_EVENT_DEVICE_DRAINING:
+        put(span_of(e, CUZK_SPAN_DEVICE_DRAINING, e->ns));
+        break;
+    case CUZK_EVENT_DEVICE_DRAINED:
+        put(span_of(e, CUZK_SPAN_DEVICE_DRAINED, e->ns));
+        break;
+    case CUZK_EVENT_DEVICE_RENEWED:
+    case CUZK_EVENT_DEVICE_BACK:
+        put(span_of(e, CUZK_SPAN_DEVICE_BACK, e->ns));
+        break;
     default:
         break;
     }

@@ -32,8 +32,8 @@ const cuzk_job_view **cuzk_status_queued(const cuzk_engine_view *view, unsigned 
 
 const char *cuzk_wait_label(cuzk_wait_reason reason)
 {
-    static const char *const labels[] = {"",           "job",     "memory", "device_memory",
-                                         "parameters", "threads", "lane",   "payload"};
+    static const char *const labels[] = {
+        "", "job", "memory", "device_memory", "parameters", "threads", "lane", "payload", "device"};
     return labels[reason];
 }
 
@@ -81,6 +81,9 @@ void cuzk_wait_text(cuzk_text *out, const cuzk_wait_view *wait, const cuzk_engin
             cuzk_text_put(out, ": ");
             put_both(out, wait);
         }
+        break;
+    case CUZK_WAIT_DEVICE:
+        cuzk_text_put(out, "a device: none is used");
         break;
     }
 }

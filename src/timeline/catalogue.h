@@ -81,6 +81,12 @@ typedef enum {
     X(DEVICE_CLOCK, "device.clock", DEVICE, HOST, 1,                                               \
       "spans of a proof were mapped from the device's clock to the host's", "", "",                \
       "ns that their ends are off at most")                                                        \
+    X(DEVICE_LOST, "device.lost", DEVICE, HOST, 1, "the device is lost", "", "", "")               \
+    X(DEVICE_DRAINING, "device.draining", DEVICE, HOST, 1,                                         \
+      "the device gets no new unit, as asked", "", "", "")                                         \
+    X(DEVICE_DRAINED, "device.drained", DEVICE, HOST, 1,                                           \
+      "nothing is on the device any more, as asked", "", "", "")                                   \
+    X(DEVICE_BACK, "device.back", DEVICE, HOST, 1, "the device is used again", "", "", "")         \
     X(COPY_UP, "copy.up", DEVICE, DEVICE, 0, "a copy from host to device begins",                  \
       "its last byte is there", "the copy alone", "bytes")                                         \
     X(COPY_DOWN, "copy.down", DEVICE, DEVICE, 0, "a copy from device to host begins",              \

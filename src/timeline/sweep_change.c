@@ -144,6 +144,10 @@ void cuzk_sweep_change(cuzk_sweep *s, const cuzk_timespan *span, int by)
         break;
     case CUZK_SPAN_EVICTED:
     case CUZK_SPAN_DEVICE_OUT:
+    case CUZK_SPAN_DEVICE_LOST:
+    case CUZK_SPAN_DEVICE_DRAINING:
+    case CUZK_SPAN_DEVICE_DRAINED:
+    case CUZK_SPAN_DEVICE_BACK:
     case CUZK_SPAN_PROVE_FINISH:
     case CUZK_SPAN_VERIFY:
         break;

@@ -118,7 +118,9 @@ cuzk_status cuzk_work_devices_init(cuzk_work_devices *out, const char *const *id
 cuzk_status cuzk_work_devices_renew(const cuzk_work_devices *devices, unsigned device,
                                     cuzk_error *err)
 {
-    CUZK_FAIL_IF(device >= devices->n || devices->devices[device].memory_bytes == 0, err,
-                 CUZK_E_DEVICE, "there is no card to begin anew");
+    CUZK_FAIL_IF(device >= devices->n, err, CUZK_E_DEVICE, "there is no device %u", device);
+    if (devices->devices[device].memory_bytes == 0) {
+        return CUZK_OK; /* the processor: nothing is to be opened */
+    }
     return cuzk_api_device_renew(devices->devices[device].id, err);
 }

@@ -33,9 +33,9 @@ typedef struct {
 cuzk_status cuzk_work_devices_init(cuzk_work_devices *out, const char *const *ids, unsigned n_ids,
                                    cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Begin a card anew that was lost, and test it: whatever was on it must have been taken off.
- * Errors: E_DEVICE: the CPU, or the driver does not give it back to this process, with the reason.
- */
+/** Begin a device anew that was lost or drained, and test it: whatever was on it must have been
+ * taken off. Errors: E_DEVICE: the driver does not give a card back to this process, with the
+ * reason. */
 cuzk_status cuzk_work_devices_renew(const cuzk_work_devices *devices, unsigned device,
                                     cuzk_error *err) CUZK_WARN_UNUSED;
 

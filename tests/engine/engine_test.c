@@ -49,7 +49,8 @@ static cuzk_status hook(void *user, null_stage stage, const char *text, int unit
         }
         g->n_waiting++;
         pthread_cond_broadcast(&test->changed);
-        while (!g->is_open && (call == NULL || !call->is_cancelled(call->context))) {
+        while (!g->is_open && g->n_free == 0 &&
+               (call == NULL || !call->is_cancelled(call->context))) {
             struct timespec t;
             clock_gettime(CLOCK_REALTIME, &t);
             t.tv_nsec += 1000000;
@@ -60,7 +61,8 @@ static cuzk_status hook(void *user, null_stage stage, const char *text, int unit
         g->n_waiting--;
         g->n_passed++;
         pthread_cond_broadcast(&test->changed);
-        status = g->is_open ? CUZK_OK : CUZK_E_CANCELLED;
+        status = g->is_open || g->n_free > 0 ? CUZK_OK : CUZK_E_CANCELLED;
+        g->n_free -= !g->is_open && g->n_free > 0;
     }
     pthread_mutex_unlock(&test->lock);
     return status;
@@ -90,6 +92,19 @@ void test_gate_open(engine_test *test, unsigned i)
     pthread_mutex_lock(&test->lock);
     test->gates[i].is_open = true;
     pthread_cond_broadcast(&test->changed);
+    pthread_mutex_unlock(&test->lock);
+}
+
+void test_gate_pass(engine_test *test, unsigned i, unsigned n)
+{
+    pthread_mutex_lock(&test->lock);
+    gate *g = &test->gates[i];
+    unsigned all = g->n_passed + n;
+    g->n_free += n;
+    pthread_cond_broadcast(&test->changed);
+    while (g->n_passed < all) {
+        pthread_cond_wait(&test->changed, &test->lock);
+    }
     pthread_mutex_unlock(&test->lock);
 }
 

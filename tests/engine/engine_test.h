@@ -26,6 +26,7 @@ typedef struct {
     const char *text; /* "": all */
     int unit;         /* -1: all */
     bool is_open;
+    unsigned n_free; /* may pass a closed gate */
     unsigned n_waiting, n_passed;
 } gate;
 
@@ -33,7 +34,7 @@ typedef struct {
     cuzk_engine *engine;
     null_work *work;
     cuzk_engine_options options;
-    cuzk_engine_device devices[4];
+    cuzk_engine_device devices[8];
     pthread_mutex_t lock;
     pthread_cond_t changed;
     seen_event *events;
@@ -99,6 +100,8 @@ unsigned test_gate(engine_test *test, null_stage stage, const char *text, int un
 /** Wait until so many stand at it. */
 void test_gate_wait(engine_test *test, unsigned gate, unsigned n);
 void test_gate_open(engine_test *test, unsigned gate);
+/** Let n pass a closed gate, and wait until they have. */
+void test_gate_pass(engine_test *test, unsigned gate, unsigned n);
 
 /** Wait until there were n events of this id and phase of a job (NULL: any). */
 void test_wait_events(engine_test *test, cuzk_event_id id, cuzk_event_phase phase,

@@ -15,7 +15,8 @@ enum { TEXT_MAX = 512 };
 struct null_work {
     null_options options;
     cuzk_work table;
-    atomic_long group_loads, tasks, residents, on_device, witnesses, pending, bytes, bytes_max;
+    atomic_long group_loads, tasks, residents, on_device, n_puts, witnesses, pending, bytes,
+        bytes_max;
 };
 
 struct cuzk_task {
@@ -27,6 +28,7 @@ struct cuzk_task {
 };
 
 struct cuzk_resident {
+    const null_circuit *circuit;
     uint64_t bytes;
 };
 
@@ -222,6 +224,12 @@ static void task_destroy(void *user, cuzk_task *task)
 
 /* ---- residents ------------------------------------------------------------------------------- */
 
+static void rest_us(unsigned us)
+{
+    nanosleep(&(struct timespec){.tv_sec = us / 1000000, .tv_nsec = (long)(us % 1000000) * 1000},
+              NULL);
+}
+
 static cuzk_status find_circuit(const null_circuit **out, const null_work *work, const char *name,
                                 cuzk_error *err)
 {
@@ -252,12 +260,11 @@ static cuzk_status resident_load(void *user, cuzk_resident **out, uint64_t *byte
     const null_circuit *c = NULL;
     CUZK_TRY(find_circuit(&c, work, circuit, err));
     CUZK_TRY(hook(work, NULL_LOAD, circuit, -1, NULL));
-    nanosleep(&(struct timespec){.tv_sec = c->load_us / 1000000,
-                                 .tv_nsec = (long)(c->load_us % 1000000) * 1000},
-              NULL);
+    rest_us(c->load_us);
     CUZK_FAIL_IF(c->load_status != CUZK_OK, err, c->load_status, "its file is not there");
     cuzk_resident *resident = calloc(1, sizeof *resident);
     CUZK_FAIL_IF(resident == NULL, err, CUZK_E_MEMORY, "no memory for a null resident");
+    resident->circuit = c;
     resident->bytes = c->bytes;
     *bytes = c->bytes;
     atomic_fetch_add(&work->residents, 1);
@@ -278,10 +285,11 @@ static cuzk_status device_load(void *user, cuzk_resident *resident, unsigned dev
                                cuzk_error *err)
 {
     null_work *work = (null_work *)user;
-    (void)resident;
+    rest_us(resident->circuit->put_us);
     CUZK_FAIL_IF((work->options.refusing >> device & 1) != 0, err, CUZK_E_DEVICE,
                  "device %u refuses", device);
     atomic_fetch_add(&work->on_device, 1);
+    atomic_fetch_add(&work->n_puts, 1);
     return CUZK_OK;
 }
 
@@ -478,6 +486,7 @@ null_alive null_work_alive(const null_work *work)
         .residents = atomic_load(&work->residents),
         .on_device = atomic_load(&work->on_device),
         .group_loads = atomic_load(&work->group_loads),
+        .n_puts = atomic_load(&work->n_puts),
         .witnesses = atomic_load(&work->witnesses),
         .pending = atomic_load(&work->pending),
         .bytes = atomic_load(&work->bytes),

@@ -39,8 +39,8 @@ typedef enum {
 typedef struct {
     const char *name;
     uint64_t bytes, device_bytes; /* of the resident */
-    unsigned load_us;
-    cuzk_status load_status; /* not CUZK_OK: loading fails with it */
+    unsigned load_us, put_us;     /* how long loading it, and putting it on a device, sleeps */
+    cuzk_status load_status;      /* not CUZK_OK: loading fails with it */
 } null_circuit;
 
 typedef struct {
@@ -58,6 +58,7 @@ typedef struct {
 typedef struct {
     long tasks, residents, on_device, witnesses, pending;
     long group_loads; /* since it was made: calls of devices_load */
+    long n_puts;      /* and times that a resident was put on a device */
     long bytes;       /* declared ones of tasks, residents, witnesses and pending */
     long bytes_max;
 } null_alive;

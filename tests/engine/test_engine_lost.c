@@ -5,6 +5,7 @@
 
 #include "engine/faults.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -61,6 +62,7 @@ static void begin(engine_test *t, renewer *r, unsigned n_devices, unsigned n_wor
     }
     t->options.renew = renew;
     t->options.renew_user = r;
+    t->options.retry_ns = 1000000;
     test_start(t, &(null_options){.circuits = SMALL, .n_circuits = 2});
 }
 
@@ -135,10 +137,10 @@ static void test_always_lost(void **state)
     test_expect_state(&bad, CUZK_JOB_FAILED, CUZK_E_DEVICE);
     assert_non_null(strstr(bad.result_error, "each time with the device lost"));
     test_call_clear(&bad);
-    assert_int_equal(atomic_load(&r.n), 4);
     set_faults("");
     test_submit(&t, &good, "good", 0, "n=2");
     test_expect_completed(&good, "n=2", 1);
+    assert_int_equal(atomic_load(&r.n), 4);
     test_clear(&t);
 }
 
@@ -148,7 +150,7 @@ static void test_lost_for_good(void **state)
 {
     (void)state;
     engine_test t;
-    renewer r = {.n_failing = 1};
+    renewer r = {.n_failing = UINT_MAX};
     begin(&t, &r, 1, 1);
     set_faults("prove*1:E_DEVICE_LOST");
     test_call call, refused;
@@ -164,6 +166,7 @@ static void test_lost_for_good(void **state)
     assert_non_null(strstr(refused.error, "fallen off the bus"));
     cuzk_engine_view view = test_look(&t);
     assert_true(view.devices[0].is_out);
+    assert_int_equal(view.devices[0].state, CUZK_DEVICE_LOST);
     assert_int_equal(view.kinds[1].pending + view.kinds[1].in_progress, 1);
     assert_false(call.has_result);
     test_clear(&t);
@@ -171,12 +174,43 @@ static void test_lost_for_good(void **state)
     test_call_clear(&call);
 }
 
+/* It is tried again, with growing pauses, and what was accepted is proved once it is there. */
+static void test_back_by_itself(void **state)
+{
+    (void)state;
+    engine_test t;
+    enum { IN_VAIN = 4 };
+    renewer r = {.n_failing = IN_VAIN};
+    begin(&t, &r, 1, 2);
+    set_faults("prove*1:E_DEVICE_LOST");
+    test_call call;
+    test_submit(&t, &call, "id", 0, "units=3 circuit=null-a");
+    test_expect_completed(&call, "units=3 circuit=null-a", 3);
+    assert_int_equal(count(&t, CUZK_EVENT_DEVICE_LOST), 1);
+    assert_int_equal(count(&t, CUZK_EVENT_DEVICE_OUT), 1);
+    assert_int_equal(count(&t, CUZK_EVENT_DEVICE_RENEWED), 1);
+    assert_int_equal(count(&t, CUZK_EVENT_DEVICE_RETRIED), IN_VAIN - 1);
+    uint64_t pause_ns = 0;
+    for (unsigned k = 0; k < IN_VAIN - 1; k++) {
+        seen_event e = test_event(
+            &t, test_find_event(&t, CUZK_EVENT_DEVICE_RETRIED, CUZK_EVENT_INSTANT, NULL, -1, k));
+        assert_true(e.event.value > pause_ns);
+        pause_ns = e.event.value;
+    }
+    cuzk_engine_view view = test_look(&t);
+    assert_int_equal(view.devices[0].state, CUZK_DEVICE_USED);
+    assert_string_equal(view.devices[0].reason, "");
+    assert_int_equal(view.devices[0].n_renewals, 1);
+    assert_int_equal(atomic_load(&r.n), IN_VAIN + 1);
+    test_clear(&t);
+}
+
 /* Another device takes over what the lost one had. */
 static void test_other_device(void **state)
 {
     (void)state;
     engine_test t;
-    renewer r = {.n_failing = 1};
+    renewer r = {.n_failing = UINT_MAX};
     begin(&t, &r, 2, 1);
     set_faults("prove@0:E_DEVICE_LOST");
     /* on a busy machine the other device may take several before the lost one asks for work */
@@ -220,6 +254,7 @@ int main(void)
         cmocka_unit_test_teardown(test_together, no_faults),
         cmocka_unit_test_teardown(test_always_lost, no_faults),
         cmocka_unit_test_teardown(test_lost_for_good, no_faults),
+        cmocka_unit_test_teardown(test_back_by_itself, no_faults),
         cmocka_unit_test_teardown(test_other_device, no_faults),
         cmocka_unit_test_teardown(test_no_renewer, no_faults),
     };
