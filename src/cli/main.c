@@ -83,6 +83,7 @@ static const cuzk_cli_option bench_options[] = {
 static const cuzk_cli_option devices_options[] = {
     {"--plan", NULL, NULL, "what each does with every circuit's key: resident, streamed, refused"},
     {"--memory", NULL, "GIB", "of the cards that are planned for instead, such as 16 or 8,16,24"},
+    {"--server", NULL, NULL, "those of a running daemon instead"},
     OPTION_END,
 };
 
@@ -237,8 +238,9 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      "when its digest is right.",
      1, 100, params_options, cuzk_cli_params, NULL, NULL},
     {"devices", "", "GPUs: what is there, whether it computes rightly, whether it is used",
-     "Every CUDA device is given a short self-test. prove and bench use one with --device.", 0, 0,
-     devices_options, cuzk_cli_devices, NULL, NULL},
+     "Every CUDA device is given a short self-test. prove and bench use one with --device.\n"
+     "With --server those of a running daemon; \"cuzk devices --server --help\" tells how.",
+     0, 0, devices_options, cuzk_cli_devices, NULL, "--server"},
     {"timeline", "RECORDING [NEXT] | --names | --import ACTIVITIES [RECORDING]",
      "what a recording says: utilisations, gaps and their causes, jobs",
      "RECORDING: from serve --record, packed by gzip or not. What the names mean: "
@@ -265,6 +267,8 @@ const cuzk_cli_command cuzk_cli_commands[] = {
     OF_SERVER("preload", "CIRCUIT...", "make a daemon load parameters"),
     OF_SERVER("evict", "CIRCUIT...", "make a daemon give up parameters"),
     OF_SERVER("circuits", "list | register NAME ZKEY", "a daemon's circom circuits"),
+    OF_SERVER("devices drain", "DEVICE", "make a daemon give up a device, when its work has ended"),
+    OF_SERVER("devices add", "DEVICE", "make a daemon use a device again"),
     OF_SERVER("record", "FILE", "what a daemon did in the last minute, for cuzk timeline"),
     OF_SERVER("metrics", "", "a daemon's metrics, in Prometheus' text form"),
     {"help", "[COMMAND]", "this text, or help on one command", NULL, 0, 2, NULL, cuzk_cli_help,

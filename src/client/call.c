@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "cuzk/v1/circom.pb-c.h"
+#include "cuzk/v1/devices.pb-c.h"
 #include "cuzk/v1/proving.pb-c.h"
 
 #include <grpc/byte_buffer_reader.h>
@@ -11,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENGINE "/cuzk.v1.ProvingEngine/"
-#define CIRCOM "/cuzk.v1.Circom/"
+#define ENGINE  "/cuzk.v1.ProvingEngine/"
+#define CIRCOM  "/cuzk.v1.Circom/"
+#define DEVICES "/cuzk.v1.Devices/"
 
 static const struct {
     const char *path;
@@ -31,6 +33,11 @@ static const struct {
     [CUZK_METHOD_LIST] = {CIRCOM "ListCircuits", &cuzk__v1__list_circuits_response__descriptor},
     [CUZK_METHOD_PROVE_WITNESS] = {CIRCOM "ProveWitness",
                                    &cuzk__v1__prove_witness_response__descriptor},
+    [CUZK_METHOD_LIST_DEVICES] = {DEVICES "ListDevices",
+                                  &cuzk__v1__list_devices_response__descriptor},
+    [CUZK_METHOD_DRAIN_DEVICE] = {DEVICES "DrainDevice",
+                                  &cuzk__v1__drain_device_response__descriptor},
+    [CUZK_METHOD_ADD_DEVICE] = {DEVICES "AddDevice", &cuzk__v1__add_device_response__descriptor},
 };
 
 const char *cuzk_client_method_name(cuzk_client_method method)

@@ -65,6 +65,18 @@ static const cuzk_cli_option status_options[] = {
     OPTION_END,
 };
 
+static const cuzk_cli_option devices_options[] = {
+    {"--server", NULL, NULL, "those of a running daemon: this command"},
+    OPTIONS_SERVER,
+    OPTION_END,
+};
+
+static const cuzk_cli_option drain_options[] = {
+    {"--no-wait", NULL, NULL, "do not wait until nothing is on it any more"},
+    OPTIONS_SERVER,
+    OPTION_END,
+};
+
 static const cuzk_cli_option server_options[] = {OPTIONS_SERVER, OPTION_END};
 
 static const cuzk_cli_option record_options[] = {
@@ -146,6 +158,16 @@ const cuzk_cli_command cuzk_cli_commands[] = {
     {"circuits register", "NAME ZKEY", "make a .zkey known to the daemon under a name",
      "ZKEY is a path on the daemon's machine, in its folder of circuits.", 2, 2, server_options,
      cuzk_cmd_circuits_register, NULL, NULL},
+    {"devices", "", "the daemon's devices: in use, drained, lost; why, and since when", NULL, 0, 0,
+     devices_options, cuzk_cmd_devices, NULL, NULL},
+    {"devices drain", "DEVICE", "have the daemon give up a device",
+     "DEVICE is an id such as cuda:1, or its number. It gets no new partition; what runs there "
+     "ends,\n"
+     "then its memory is given back. Without another device jobs wait, and new ones are refused.",
+     1, 1, drain_options, cuzk_cmd_devices_drain, NULL, NULL},
+    {"devices add", "DEVICE", "have the daemon use a device again",
+     "One that was drained, is lost or failed too often: it is opened and tested first.", 1, 1,
+     server_options, cuzk_cmd_devices_add, NULL, NULL},
     {"record", "FILE", "write down what the daemon did in the last minute, for cuzk timeline",
      "From the HTTP port, which keeps the last minutes in memory (recording.memory).", 1, 1,
      record_options, cuzk_cmd_record, "the recording is written", NULL},

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "client/client.h"
 #include "cuzk/v1/circom.pb-c.h"
+#include "cuzk/v1/devices.pb-c.h"
 #include "cuzk/v1/proving.pb-c.h"
 
 enum { CUZK_SESSION_ADDRESS_MAX = 512 };

@@ -224,6 +224,9 @@ static cuzk_status on_device_member(cuzk_status_reader *r, void *out, const char
     if (strcmp(key, "reason") == 0) {
         return cuzk_status_take_text(r, &device->reason, token);
     }
+    if (strcmp(key, "state") == 0) {
+        return cuzk_status_take_text(r, &device->state, token);
+    }
     if (strcmp(key, "memory") == 0 && token->kind == CUZK_JSON_OBJECT_BEGIN) {
         return cuzk_status_each_member(r, device, on_arena_member);
     }
@@ -382,6 +385,7 @@ static cuzk_status fill_texts(cuzk_status_view *view, cuzk_error *err)
             CUZK_TRY(fill_in(&view->devices[i].arrivals[k].circuit_id, err));
             CUZK_TRY(fill_in(&view->devices[i].arrivals[k].from, err));
         }
+        CUZK_TRY(fill_in(&view->devices[i].state, err));
     }
     return fill_in(&view->intake_waits_for, err);
 }
@@ -440,6 +444,7 @@ void cuzk_status_view_clear(cuzk_status_view *view)
             free(view->devices[i].arrivals[k].from);
         }
         free(view->devices[i].arrivals);
+        free(view->devices[i].state);
         for (unsigned k = 0; k < view->devices[i].n_arena; k++) {
             free(view->devices[i].arena[k].purpose);
         }

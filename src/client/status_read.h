@@ -60,7 +60,8 @@ typedef struct {
 
 typedef struct {
     char *id, *reason;
-    bool is_out; /* no longer used, after faults */
+    char *state; /* "drained", "lost"; "": not told */
+    bool is_out; /* not used */
     cuzk_status_arena arena[CUZK_STATUS_PURPOSES_MAX];
     unsigned n_arena; /* 0: it has no memory of its own, or is not told */
     cuzk_status_arrival *arrivals;

@@ -323,7 +323,9 @@ static void print_troubles(const cuzk_status_view *http)
     }
     for (size_t i = 0; i < http->n_devices; i++) {
         if (http->devices[i].is_out) {
-            printf("device %s is no longer used: %s\n", cut(http->devices[i].id, 20).text,
+            const char *state = http->devices[i].state;
+            printf("device %s is %s: %s\n", cut(http->devices[i].id, 20).text,
+                   state[0] != '\0' ? cut(state, 20).text : "no longer used",
                    cut(http->devices[i].reason, COLUMN_MAX).text);
         }
     }

@@ -19,15 +19,6 @@ enum { LOST_MAX = 3 };
 
 static const uint64_t RETRY_MAX_NS = UINT64_C(300000000000);
 
-const char *cuzk_device_state_name(cuzk_device_state state)
-{
-    static const char *const names[CUZK_DEVICE_STATES] = {
-        [CUZK_DEVICE_USED] = "used",       [CUZK_DEVICE_DRAINING] = "draining",
-        [CUZK_DEVICE_DRAINED] = "drained", [CUZK_DEVICE_LOST] = "lost",
-        [CUZK_DEVICE_OUT] = "out",         [CUZK_DEVICE_OPENING] = "opening"};
-    return (unsigned)state < CUZK_DEVICE_STATES ? names[state] : "unknown";
-}
-
 /* Tell of a device. Gives the lock away meanwhile. text: NULL: what is its reason. */
 static void tell(cuzk_engine *engine, cuzk_event_id id, unsigned d, uint64_t value,
                  cuzk_status status, const char *text)

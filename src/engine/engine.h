@@ -283,7 +283,12 @@ typedef enum {
 } cuzk_device_state;
 
 /** "used", "draining", … */
-const char *cuzk_device_state_name(cuzk_device_state state);
+static inline const char *cuzk_device_state_name(cuzk_device_state state)
+{
+    static const char *const names[CUZK_DEVICE_STATES] = {"used", "draining", "drained",
+                                                          "lost", "out",      "opening"};
+    return (unsigned)state < CUZK_DEVICE_STATES ? names[state] : "unknown";
+}
 
 /** The index of a device, by its id or by the number at its end: "cuda:1", "1". Errors:
  *  E_NOT_FOUND (the text lists those there are), E_ARGUMENT (a number that two have). */

@@ -238,7 +238,7 @@ static void put_devices(cuzk_text *out, const cuzk_metrics *m, const cuzk_engine
     } families[] = {
         {"cuzk_device_memory_bytes", "gauge", "The device's own memory; 0: it uses the host's."},
         {"cuzk_device_reserved_bytes", "gauge", "Of it, reserved now."},
-        {"cuzk_device_out", "gauge", "1: no longer used, after faults."},
+        {"cuzk_device_out", "gauge", "1: not used: drained, lost, or out after faults."},
         {"cuzk_device_faults_total", "counter", "Bad proofs and failures."},
         {"cuzk_device_renewals_total", "counter", "Times that it was lost and begun anew."},
         {"cuzk_device_workers_busy", "gauge", "Workers of the device that are busy."},
@@ -254,6 +254,16 @@ static void put_devices(cuzk_text *out, const cuzk_metrics *m, const cuzk_engine
                                        v->devices[d].is_out,       v->devices[d].n_faults,
                                        v->devices[d].n_renewals,   busy};
             labelled(out, families[f].name, "device", v->devices[d].id, values[f]);
+        }
+    }
+    family(out, "cuzk_device_state", "gauge", "1: the device is in this state.");
+    for (unsigned d = 0; d < v->n_devices; d++) {
+        for (unsigned s = 0; s < CUZK_DEVICE_STATES; s++) {
+            cuzk_text_put(out, "cuzk_device_state{device=\"");
+            put_label(out, v->devices[d].id);
+            cuzk_text_printf(out, "\",state=\"%s\"} %d\n",
+                             cuzk_device_state_name((cuzk_device_state)s),
+                             v->devices[d].state == s);
         }
     }
     static const char *const times[][2] = {

@@ -24,7 +24,8 @@ static int state_of(cuzk_rpc *rpc, bool is_known)
 static bool read_service(cuzk_call *call, bool *is_known, char *name, size_t capacity,
                          uint8_t *message, size_t size)
 {
-    static const char *const services[] = {"", "cuzk.v1.ProvingEngine", "cuzk.v1.Circom"};
+    static const char *const services[] = {"", "cuzk.v1.ProvingEngine", "cuzk.v1.Circom",
+                                           "cuzk.v1.Devices"};
     cuzk_wire wire = {message, message + size};
     cuzk_wire_field field;
     cuzk_wire_next next;

@@ -63,10 +63,11 @@ typedef struct {
 /** Methods of a service, until a NULL path. */
 const cuzk_method *cuzk_rpc_prove_methods(void);
 const cuzk_method *cuzk_rpc_admin_methods(void);
+const cuzk_method *cuzk_rpc_device_methods(void);
 const cuzk_method *cuzk_rpc_health_methods(void);
 const cuzk_method *cuzk_rpc_reflect_methods(void);
 
-enum { CUZK_RPC_METHODS_MAX = 20, CUZK_RPC_HELPERS = 4 };
+enum { CUZK_RPC_METHODS_MAX = 24, CUZK_RPC_HELPERS = 4 };
 
 /* Which certificates a listener has fetched: under the lock of tls. */
 typedef struct {

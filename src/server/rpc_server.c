@@ -94,8 +94,8 @@ static cuzk_status set_options(cuzk_rpc *rpc, const cuzk_rpc_options *options, c
 static void set_methods(cuzk_rpc *rpc)
 {
     const cuzk_method *services[] = {
-        cuzk_rpc_prove_methods(), cuzk_rpc_admin_methods(), cuzk_rpc_health_methods(),
-        rpc->options.no_reflection ? NULL : cuzk_rpc_reflect_methods()};
+        cuzk_rpc_prove_methods(), cuzk_rpc_admin_methods(), cuzk_rpc_device_methods(),
+        cuzk_rpc_health_methods(), rpc->options.no_reflection ? NULL : cuzk_rpc_reflect_methods()};
     for (size_t s = 0; s < sizeof services / sizeof *services; s++) {
         for (const cuzk_method *m = services[s]; m != NULL && m->path != NULL; m++) {
             rpc->methods[rpc->n_methods++] = m;

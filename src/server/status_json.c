@@ -274,9 +274,11 @@ static void put_devices(cuzk_text *out, const cuzk_engine_view *v, const cuzk_st
         put_text(out, "name", d->name);
         cuzk_text_printf(out,
                          ",\"memory_bytes\":%" PRIu64 ",\"reserved_bytes\":%" PRIu64
-                         ",\"out\":%s,\"faults\":%u,\"renewals\":%u,",
+                         ",\"out\":%s,\"state\":\"%s\",\"state_secs\":%.3f,\"retry_secs\":%.3f,"
+                         "\"faults\":%u,\"renewals\":%u,",
                          d->memory_bytes, d->reserved_bytes, d->is_out ? "true" : "false",
-                         d->n_faults, d->n_renewals);
+                         cuzk_device_state_name(d->state), seconds(d->state_ns),
+                         seconds(d->retry_ns), d->n_faults, d->n_renewals);
         put_text(out, "reason", d->reason);
         if (more->numa != NULL && more->numa_nodes[i] >= 0) {
             cuzk_text_printf(out, ",\"numa_node\":%d", more->numa_nodes[i]);

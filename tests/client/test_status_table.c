@@ -441,6 +441,9 @@ static void test_troubles(void **state)
          "\nthe journal was damaged at the start; 1,000 unfinished jobs were salvaged\n"},
         {"{\"devices\": [{\"id\": \"cuda:3\", \"out\": true, \"reason\": \"lost\\nit\"}]}",
          "\ndevice cuda:3 is no longer used: lost?it\n"},
+        {"{\"devices\": [{\"id\": \"cuda:3\", \"out\": true, \"state\": \"drained\", "
+         "\"reason\": \"as asked\"}]}",
+         "\ndevice cuda:3 is drained: as asked\n"},
         {"{\"ready\": true, \"draining\": false, \"journal\": {\"enabled\": true, \"failed\": "
          "false, \"was_damaged\": false, \"salvaged_jobs\": 5}, \"devices\": [{\"id\": \"cuda:0\", "
          "\"out\": false}]}",

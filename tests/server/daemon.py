@@ -29,15 +29,15 @@ _modules = None
 
 
 def messages():
-    """proving_pb2 and circom_pb2."""
+    """proving_pb2, circom_pb2 and devices_pb2."""
     global _modules
     if _modules is None:
         folder = tempfile.mkdtemp(prefix="cuzk-proto-")
         proto = os.path.join(TOP, "proto")
         subprocess.run(["protoc", "-I" + proto, "--python_out=" + folder, proto + "/cuzk/v1/proving.proto",
-                        proto + "/cuzk/v1/circom.proto"], check=True)
+                        proto + "/cuzk/v1/circom.proto", proto + "/cuzk/v1/devices.proto"], check=True)
         sys.path.insert(0, folder)
-        _modules = importlib.import_module("cuzk.v1.proving_pb2"), importlib.import_module("cuzk.v1.circom_pb2")
+        _modules = tuple(importlib.import_module("cuzk.v1.%s_pb2" % name) for name in ("proving", "circom", "devices"))
         subprocess.run(["rm", "-r", folder], check=True)
     return _modules
 
@@ -72,14 +72,14 @@ class Client:
     METHODS = {}
 
     def __init__(self, target, options=(), metadata=(), credentials=None):
-        self.proving, self.circom = messages()
+        self.proving, self.circom, self.devices = messages()
         options = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1),
                    ("grpc.use_local_subchannel_pool", 1)] + list(options)
         self.channel = (grpc.secure_channel(target, credentials, options) if credentials
                         else grpc.insecure_channel(target, options))
         self.metadata = list(metadata)
         self.calls = {}
-        for module, service in ((self.proving, "ProvingEngine"), (self.circom, "Circom")):
+        for module, service in ((self.proving, "ProvingEngine"), (self.circom, "Circom"), (self.devices, "Devices")):
             for m in module.DESCRIPTOR.services_by_name[service].methods:
                 kind, answer = getattr(module, m.input_type.name), getattr(module, m.output_type.name)
                 self.calls[m.name] = kind, self.channel.unary_unary(

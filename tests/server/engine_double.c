@@ -56,6 +56,7 @@ struct cuzk_engine {
     waiter *waiters;
     reservation *reservations, **reservations_end;
     bool is_loaded;
+    cuzk_device_state device_state;
     double_view view;
 };
 
@@ -494,6 +495,41 @@ cuzk_status cuzk_engine_evict(cuzk_engine *engine, bool *was_loaded, uint64_t *f
     return CUZK_OK;
 }
 
+/* One device, which is drained and added at once. */
+cuzk_status cuzk_engine_device_find(const cuzk_engine *engine, unsigned *device, const char *name,
+                                    cuzk_error *err)
+{
+    (void)engine;
+    CUZK_FAIL_IF(strcmp(name, "0") != 0 && strcmp(name, "cuda:0") != 0, err, CUZK_E_NOT_FOUND,
+                 "there is no device \"%s\": there is cuda:0", name);
+    *device = 0;
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_engine_device_drain(cuzk_engine *engine, cuzk_device_state *was, unsigned device,
+                                     bool wait, cuzk_error *err)
+{
+    (void)device, (void)wait, (void)err;
+    lock(engine);
+    *was = engine->device_state;
+    engine->device_state = CUZK_DEVICE_DRAINED;
+    unlock(engine);
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_engine_device_add(cuzk_engine *engine, cuzk_device_state *was, unsigned device,
+                                   cuzk_error *err)
+{
+    (void)device;
+    lock(engine);
+    *was = engine->device_state;
+    bool fails = *was == CUZK_DEVICE_USED; /* for the test: the second time */
+    engine->device_state = CUZK_DEVICE_USED;
+    unlock(engine);
+    CUZK_FAIL_IF(fails, err, CUZK_E_DEVICE, "device cuda:0 is not used: its self-test failed");
+    return CUZK_OK;
+}
+
 cuzk_status cuzk_engine_look(cuzk_engine *engine, cuzk_engine_view *view, bool with_units,
                              cuzk_error *err)
 {
@@ -511,6 +547,8 @@ cuzk_status cuzk_engine_look(cuzk_engine *engine, cuzk_engine_view *view, bool w
     view->budget_bytes = 1000;
     view->reserved_bytes = 300;
     view->n_devices = 1;
+    snprintf(view->devices[0].id, sizeof view->devices[0].id, "cuda:0");
+    view->devices[0].state = engine->device_state;
     snprintf(view->devices[0].name, sizeof view->devices[0].name, "a device");
     view->devices[0].memory_bytes = 900;
     view->devices[0].reserved_bytes = 200;

@@ -4,6 +4,7 @@
 #define CUZK_TESTS_RPC_TEST_H
 
 #include "cuzk/v1/circom.pb-c.h"
+#include "cuzk/v1/devices.pb-c.h"
 #include "cuzk/v1/proving.pb-c.h"
 #include "server/engine_double.h"
 #include "server/rpc.h"
@@ -21,6 +22,7 @@
 
 #define PROVING "cuzk.v1.ProvingEngine/"
 #define CIRCOM  "cuzk.v1.Circom/"
+#define DEVICES "cuzk.v1.Devices/"
 
 typedef struct {
     cuzk_engine *engine;

@@ -448,7 +448,8 @@ static void test_status(void **state)
         "\"buffers\":{\"synth_in_flight\":1,\"provers_in_flight\":2,\"aux_in_flight\":12,"
         "\"shells_in_flight\":4,\"pending_handles\":4},"
         "\"devices\":[{\"id\":\"cuda:2\",\"name\":\"A \\\"card\\\"\",\"memory_bytes\":77,"
-        "\"reserved_bytes\":5,\"out\":false,\"faults\":1,\"renewals\":0,\"reason\":\"\"}],"
+        "\"reserved_bytes\":5,\"out\":false,\"state\":\"used\",\"state_secs\":0.000,"
+        "\"retry_secs\":0.000,\"faults\":1,\"renewals\":0,\"reason\":\"\"}],"
         "\"journal\":{\"enabled\":true,\"failed\":false,\"was_damaged\":false,"
         "\"salvaged_jobs\":9}}\n");
     cuzk_text_clear(&text);
@@ -483,6 +484,7 @@ static void test_waits(void **state)
         {{.reason = CUZK_WAIT_LANE, .name = "j"}, "lane", "the lane of cuda:2, which job j holds"},
         {{.reason = CUZK_WAIT_LANE}, "lane", "the lane of cuda:2, which a cancelled job holds"},
         {{.reason = CUZK_WAIT_PAYLOAD}, "payload", "its payload, which is read from the journal"},
+        {{.reason = CUZK_WAIT_DEVICE}, "device", "a device: none is used"},
     };
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
         cuzk_text text = {0};

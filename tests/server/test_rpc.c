@@ -390,6 +390,54 @@ static void status(void **state)
     answer_clear(&a);
 }
 
+/* What it is asked for, and what is told of it. */
+static void expect_device(const char *method, const char *name, unsigned was, unsigned is)
+{
+    answer a;
+    uint8_t request[16] = {0x0a, (uint8_t)strlen(name)};
+    memcpy(request + 2, name, strlen(name));
+    client_call(s.client, &a, method, request, 2 + strlen(name), 0);
+    expect(&a, GRPC_STATUS_OK, "");
+    Cuzk__V1__DrainDeviceResponse *m = /* both are alike */
+        cuzk__v1__drain_device_response__unpack(NULL, a.size, a.data);
+    assert_non_null(m);
+    assert_int_equal(m->was, was);
+    assert_string_equal(m->device->id, "cuda:0");
+    assert_int_equal(m->device->state, is);
+    assert_int_equal(m->device->memory_bytes, 900);
+    cuzk__v1__drain_device_response__free_unpacked(m, NULL);
+    answer_clear(&a);
+}
+
+static void devices(void **state)
+{
+    (void)state;
+    expect_device(DEVICES "DrainDevice", "0", CUZK_DEVICE_USED, CUZK_DEVICE_DRAINED);
+    expect_device(DEVICES "DrainDevice", "cuda:0", CUZK_DEVICE_DRAINED, CUZK_DEVICE_DRAINED);
+    answer a;
+    client_call(s.client, &a, DEVICES "ListDevices", "", 0, 0);
+    expect(&a, GRPC_STATUS_OK, "");
+    Cuzk__V1__ListDevicesResponse *m =
+        cuzk__v1__list_devices_response__unpack(NULL, a.size, a.data);
+    assert_int_equal(m->n_devices, 1);
+    assert_int_equal(m->devices[0]->state, CUZK_DEVICE_DRAINED);
+    cuzk__v1__list_devices_response__free_unpacked(m, NULL);
+    answer_clear(&a);
+    expect_device(DEVICES "AddDevice", "0", CUZK_DEVICE_DRAINED, CUZK_DEVICE_USED);
+    client_call(s.client, &a, DEVICES "AddDevice",
+                "\x0a\x01"
+                "0",
+                3, 0);
+    expect(&a, GRPC_STATUS_FAILED_PRECONDITION, "its self-test failed");
+    client_call(s.client, &a, DEVICES "DrainDevice",
+                "\x0a\x01"
+                "7",
+                3, 0);
+    expect(&a, GRPC_STATUS_NOT_FOUND, "there is no device \"7\": there is cuda:0");
+    client_call(s.client, &a, DEVICES "AddDevice", "\x0a\x09", 2, 0);
+    expect(&a, GRPC_STATUS_INVALID_ARGUMENT, "not a protobuf message");
+}
+
 static void residents(void **state)
 {
     (void)state;
@@ -627,6 +675,7 @@ int main(void)
         TEST(cancel),
         TEST(status),
         TEST(residents),
+        TEST(devices),
         TEST(circom),
         TEST(unknown_methods),
         TEST(priorities),

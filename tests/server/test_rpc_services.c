@@ -43,12 +43,13 @@ static size_t text_request(uint8_t *out, uint32_t number, const char *text)
 static void health_check(void **state)
 {
     (void)state;
-    static const char *const services[] = {"", "cuzk.v1.ProvingEngine", "cuzk.v1.Circom"};
+    static const char *const services[] = {"", "cuzk.v1.ProvingEngine", "cuzk.v1.Circom",
+                                           "cuzk.v1.Devices"};
     uint8_t request[128];
     answer a;
     for (int ready = 1; ready >= 0; ready--) {
         atomic_store(&s.is_ready, ready == 1);
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 4; i++) {
             size_t n = text_request(request, 1, services[i]);
             client_call(s.client, &a, "grpc.health.v1.Health/Check", request, n, 0);
             assert_int_equal(a.code, GRPC_STATUS_OK);
@@ -135,12 +136,15 @@ static void reflection(void **state)
         size_t n = text_request(request, 7, "");
         call_send(k, request, n);
         assert_true(call_receive(k, &a));
-        static const char *const services[] = {
-            "cuzk.v1.ProvingEngine", "cuzk.v1.Circom", "grpc.health.v1.Health",
-            "grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"};
+        static const char *const services[] = {"cuzk.v1.ProvingEngine",
+                                               "cuzk.v1.Circom",
+                                               "cuzk.v1.Devices",
+                                               "grpc.health.v1.Health",
+                                               "grpc.reflection.v1.ServerReflection",
+                                               "grpc.reflection.v1alpha.ServerReflection"};
         cuzk_wire_field list = field_of(a.data, a.size, 6);
         assert_non_null(list.data);
-        for (int i = 0; i < 5; i++) {
+        for (int i = 0; i < 6; i++) {
             assert_true(holds(&a, services[i]));
         }
         cuzk_wire_field original = field_of(a.data, a.size, 2);
@@ -163,6 +167,7 @@ static void reflection(void **state)
             {4, "cuzk.v1.ProofKind", "cuzk/v1/proving.proto"},
             {4, "cuzk.v1.WINNING_POST", "cuzk/v1/proving.proto"},
             {4, "cuzk.v1.Circom.ListCircuits", "cuzk/v1/circom.proto"},
+            {4, "cuzk.v1.Devices.DrainDevice", "cuzk/v1/devices.proto"},
             {4, "grpc.health.v1.HealthCheckResponse", "grpc/health/v1/health.proto"},
             {4, "grpc.reflection.v1.ServerReflectionRequest.list_services",
              "grpc/reflection/v1/reflection.proto"},

@@ -146,7 +146,7 @@ function showDevices(s, t) {
     const use = t && t.devices.find(x => x.id === d.id);
     const mine = s.gpu_workers.filter(w => w.device === d.id), busy = mine.filter(w => w.state !== 'idle');
     const workers = use ? Math.max(use.workers.length, 1) : 1;
-    const now = d.out ? 'out of use: ' + d.reason : busy.length ? busy.map(w => `${w.current_job} #${w.current_partition}`).join(', ') : 'idle';
+    const now = d.state !== 'used' ? `${d.state} for ${time(d.state_secs)}${d.reason ? ': ' + d.reason : ''}${d.retry_secs > 0 ? `; tried again in ${time(d.retry_secs)}` : ''}` : busy.length ? busy.map(w => `${w.current_job} #${w.current_partition}`).join(', ') : 'idle';
     return [d.id === d.name || !d.name ? d.id : d.id + ' (' + d.name + ')', use ? share(use.kernel_ns, all) : '–',
       use ? share(use.copy_up_ns, all) + ' / ' + share(use.copy_down_ns, all) : '–', use ? share(use.lane_ns, all) : '–',
       use ? share(use.worker_ns, all * workers) : '–', use ? String(use.units) : '–',

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* cuzk devices --server, devices drain, devices add. */
+#include "base/size_text.h"
+#include "client/commands.h"
+#include "client/session.h"
+
+#include <string.h>
+#include <time.h>
+
+typedef Cuzk__V1__DeviceInfo device_info;
+
+static const char *state_name(Cuzk__V1__DeviceInfo__State state)
+{
+    static const char *const names[] = {"used", "draining", "drained", "lost", "out", "opening"};
+    return (unsigned)state < sizeof names / sizeof *names ? names[state] : "in an unknown state";
+}
+
+/* ---- on the screen --------------------------------------------------------------------------- */
+
+static void put_json(cuzk_cli_json *json, const device_info *d)
+{
+    cuzk_cli_json_text(json, "id", d->id);
+    cuzk_cli_json_text(json, "name", d->name);
+    cuzk_cli_json_text(json, "state", state_name(d->state));
+    cuzk_cli_json_number(json, "state_ms", d->state_ms);
+    cuzk_cli_json_text(json, "reason", d->reason);
+    cuzk_cli_json_number(json, "retry_ms", d->retry_ms);
+    cuzk_cli_json_number(json, "partitions", d->partitions);
+    cuzk_cli_json_number(json, "memory_bytes", d->memory_bytes);
+    cuzk_cli_json_number(json, "reserved_bytes", d->reserved_bytes);
+    cuzk_cli_json_number(json, "faults", d->faults);
+    cuzk_cli_json_number(json, "renewals", d->renewals);
+}
+
+static void print_one(const device_info *d)
+{
+    char state[96];
+    snprintf(state, sizeof state, "%s for %s", state_name(d->state),
+             cuzk_session_time_of((double)d->state_ms / 1000).text);
+    printf("%s: %s, %u partition%s", d->id, state, d->partitions, d->partitions == 1 ? "" : "s");
+    if (d->memory_bytes > 0) {
+        printf(", %s of %s reserved", cuzk_size_of(d->reserved_bytes).text,
+               cuzk_size_of(d->memory_bytes).text);
+    }
+    printf("%s%s", d->name[0] != '\0' ? "; " : "", d->name);
+    if (d->faults > 0 || d->renewals > 0) {
+        printf("; %u faults, begun anew %u times", d->faults, d->renewals);
+    }
+    if (d->reason[0] != '\0') {
+        printf("\n    %s", d->reason);
+    }
+    if (d->retry_ms > 0) {
+        printf("; tried again in %s", cuzk_session_time_of((double)d->retry_ms / 1000).text);
+    }
+    printf("\n");
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* The daemon's devices; NULL with args->err set. Returned: a message to free. */
+static Cuzk__V1__ListDevicesResponse *list(cuzk_session *session)
+{
+    Cuzk__V1__ListDevicesRequest request;
+    cuzk__v1__list_devices_request__init(&request);
+    ProtobufCMessage *message;
+    return cuzk_session_call(session, &message, CUZK_METHOD_LIST_DEVICES, &request.base,
+                             CUZK_SESSION_QUICK_NS)
+               ? (Cuzk__V1__ListDevicesResponse *)message
+               : NULL;
+}
+
+static int show(cuzk_session *session)
+{
+    Cuzk__V1__ListDevicesResponse *answer = list(session);
+    if (answer == NULL) {
+        return cuzk_cli_fail(session->args);
+    }
+    cuzk_cli_json json;
+    if (session->args->json) {
+        cuzk_cli_json_begin(&json);
+        cuzk_cli_json_bool(&json, "ok", true);
+        cuzk_cli_json_open(&json, "devices", '[');
+    }
+    for (size_t i = 0; i < answer->n_devices; i++) {
+        if (session->args->json) {
+            cuzk_cli_json_open(&json, NULL, '{');
+            put_json(&json, answer->devices[i]);
+            cuzk_cli_json_close(&json, '}');
+        } else {
+            print_one(answer->devices[i]);
+        }
+    }
+    if (session->args->json) {
+        cuzk_cli_json_close(&json, ']');
+        cuzk_cli_json_end(&json);
+    }
+    protobuf_c_message_free_unpacked(&answer->base, NULL);
+    return CUZK_EXIT_OK;
+}
+
+/* How a command ended. */
+static void tell(const cuzk_session *session, const char *was, const device_info *d)
+{
+    if (session->args->json) {
+        cuzk_cli_json json;
+        cuzk_cli_json_begin(&json);
+        cuzk_cli_json_bool(&json, "ok", true);
+        cuzk_cli_json_text(&json, "was", was);
+        put_json(&json, d);
+        cuzk_cli_json_end(&json);
+    } else if (!session->args->quiet) {
+        printf("%s: %s (it was %s)\n", d->id, state_name(d->state), was);
+    }
+}
+
+/* Ask until it is not being drained any more; the message of the last answer, in which it is
+ * *device. NULL: that failed, or it took longer than --timeout. */
+static ProtobufCMessage *wait_drained(cuzk_session *session, const device_info **device,
+                                      const char *id)
+{
+    const struct timespec pause = {.tv_nsec = 200000000};
+    for (uint64_t waited_ns = 0;; waited_ns += 200000000) {
+        Cuzk__V1__ListDevicesResponse *answer = list(session);
+        *device = NULL;
+        for (size_t i = 0; answer != NULL && i < answer->n_devices; i++) {
+            *device = strcmp(answer->devices[i]->id, id) == 0 ? answer->devices[i] : *device;
+        }
+        if (answer == NULL) {
+            return NULL;
+        }
+        if (*device != NULL && (*device)->state == CUZK__V1__DEVICE_INFO__STATE__DRAINED) {
+            return &answer->base;
+        }
+        bool is_going_on =
+            *device != NULL && ((*device)->state == CUZK__V1__DEVICE_INFO__STATE__DRAINING ||
+                                (*device)->state == CUZK__V1__DEVICE_INFO__STATE__OPENING);
+        bool is_late = session->timeout_ns != 0 && waited_ns >= session->timeout_ns;
+        if (!is_going_on) {
+            cuzk_session_fail(session, CUZK_E_CANCELLED, "device %s is %s: it was added meanwhile",
+                              id, *device != NULL ? state_name((*device)->state) : "gone");
+        } else if (is_late || cuzk_cli_interrupted()) {
+            cuzk_session_fail(session, is_late ? CUZK_E_DEADLINE : CUZK_E_CANCELLED,
+                              "device %s is still being drained: %u partitions run there", id,
+                              (*device)->partitions);
+        }
+        protobuf_c_message_free_unpacked(&answer->base, NULL);
+        if (!is_going_on || is_late || cuzk_cli_interrupted()) {
+            return NULL;
+        }
+        nanosleep(&pause, NULL);
+    }
+}
+
+static int drain(cuzk_session *session)
+{
+    Cuzk__V1__DrainDeviceRequest request;
+    cuzk__v1__drain_device_request__init(&request);
+    request.device = (char *)(uintptr_t)session->args->positional[0];
+    ProtobufCMessage *message;
+    if (!cuzk_session_call(session, &message, CUZK_METHOD_DRAIN_DEVICE, &request.base,
+                           CUZK_SESSION_QUICK_NS)) {
+        return cuzk_cli_fail(session->args);
+    }
+    const Cuzk__V1__DrainDeviceResponse *answer = (Cuzk__V1__DrainDeviceResponse *)message;
+    const device_info *d = answer->device;
+    ProtobufCMessage *last = NULL;
+    bool is_done = d != NULL;
+    if (d == NULL) {
+        cuzk_session_fail(session, CUZK_E_FORMAT, "the daemon's answer is without the device");
+    } else if (cuzk_cli_value(session->args, "--no-wait") == NULL) {
+        last = wait_drained(session, &d, answer->device->id);
+        is_done = last != NULL;
+    }
+    if (is_done) {
+        tell(session, state_name(answer->was), d);
+    }
+    if (last != NULL) {
+        protobuf_c_message_free_unpacked(last, NULL);
+    }
+    protobuf_c_message_free_unpacked(message, NULL);
+    return is_done ? CUZK_EXIT_OK : cuzk_cli_fail(session->args);
+}
+
+static int add(cuzk_session *session)
+{
+    Cuzk__V1__AddDeviceRequest request;
+    cuzk__v1__add_device_request__init(&request);
+    request.device = (char *)(uintptr_t)session->args->positional[0];
+    ProtobufCMessage *message;
+    if (!cuzk_session_call(session, &message, CUZK_METHOD_ADD_DEVICE, &request.base, 0)) {
+        return cuzk_cli_fail(session->args);
+    }
+    const Cuzk__V1__AddDeviceResponse *answer = (Cuzk__V1__AddDeviceResponse *)message;
+    bool is_whole = answer->device != NULL;
+    if (is_whole) {
+        tell(session, state_name(answer->was), answer->device);
+    } else {
+        cuzk_session_fail(session, CUZK_E_FORMAT, "the daemon's answer is without the device");
+    }
+    protobuf_c_message_free_unpacked(message, NULL);
+    return is_whole ? CUZK_EXIT_OK : cuzk_cli_fail(session->args);
+}
+
+/* ---- the commands ---------------------------------------------------------------------------- */
+
+static int with_session(cuzk_cli_args *args, int (*run)(cuzk_session *))
+{
+    cuzk_session session;
+    int code = CUZK_EXIT_OK;
+    if (cuzk_session_open(&session, args, &code)) {
+        code = run(&session);
+        cuzk_session_close(&session);
+    }
+    return code;
+}
+
+int cuzk_cmd_devices(cuzk_cli_args *args)
+{
+    return with_session(args, show);
+}
+
+int cuzk_cmd_devices_drain(cuzk_cli_args *args)
+{
+    return with_session(args, drain);
+}
+
+int cuzk_cmd_devices_add(cuzk_cli_args *args)
+{
+    return with_session(args, add);
+}
