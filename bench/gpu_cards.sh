@@ -6,9 +6,11 @@
 # Before each number but the first the model's prediction from the recording of one card (cuzk
 # simulate) is written down; afterwards the run stands beside it. With two cards or more the queue is
 # run once more and one card is lost in it (LOSS=no leaves that out; the bench must be built with the
-# tests). Leaves in OUT_DIR cards_N.log, cards_N.cuzkrec.gz, predicted_N.json, cards.csv, loss.csv and
-# cards.json (gpu_result.sh). Ends with 1 if a run failed, a proof does not verify, or a goal is
-# missed:
+# tests). A run takes the making of a key on each card and at most eight jobs' time of one card; where
+# a command may not take as long as all of them, call it several times with folders of their own
+# (1 2, then 1 4). Leaves in OUT_DIR cards_N.log, cards_N.cuzkrec.gz, predicted_N.json, cards.csv,
+# loss.csv and cards.json (gpu_result.sh). Ends with 1 if a run failed, a proof does not verify, or a
+# goal is missed:
 #
 #   throughput of one card's: 1.95, 3.8, 7.4 at 2, 4, 8 cards; a proof alone at most 0.55 at 2
 #   the run within 5 % of its prediction
