@@ -13,7 +13,7 @@ cases (percentiles of 4,000 medians of rounds drawn again with replacement).
 """
 import argparse, glob, random, re, shlex, subprocess, sys, time
 
-DRAWS, LIMIT = 4000, 0.5  # per cent
+DRAWS, LIMIT, ENOUGH = 4000, 0.5, 8  # medians, per cent, rounds
 
 
 def processor_ns(pid):
@@ -64,7 +64,9 @@ class State:
         self.turns, self.thread_before = [], now
 
 
-def verdict(low, high):
+def verdict(low, high, n_rounds):
+    if n_rounds < ENOUGH:
+        return "too few rounds"
     return "under %g %%" % LIMIT if high < LIMIT else "over %g %%" % LIMIT if low > LIMIT else "not resolved"
 
 
@@ -106,7 +108,7 @@ def main():
         low, high = interval(share)
         low_us, high_us = (x / 1e3 for x in interval(ns))
         print("  %s: processor time %+.2f %% [%+.2f, %+.2f] (%s), %+.2f us a job [%+.2f, %+.2f]; jobs a second %+.2f %% [%+.2f, %+.2f]" %
-              ((s.name, median(share), low, high, verdict(low, high), median(ns) / 1e3, low_us, high_us, median(rate)) +
+              ((s.name, median(share), low, high, verdict(low, high, n_rounds), median(ns) / 1e3, low_us, high_us, median(rate)) +
                interval(rate)))
         if s.threads:
             print("  %s: its recording thread took %.2f us a job, and of one processor %.4f %%" %

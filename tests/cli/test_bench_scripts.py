@@ -243,12 +243,13 @@ def test_recording_pairs(cuzk):
     assert pairs.median([3, 1, 2]) == 2 and pairs.median([4, 1, 2, 3]) == 2.5
     low, high = pairs.interval([random.gauss(2, 1) for _ in range(200)])
     assert 1.5 < low < 2 < high < 2.5, (low, high)
-    assert [pairs.verdict(*x) for x in ((-0.3, 0.4), (0.6, 2), (-0.1, 0.6))] == [
-        "under 0.5 %", "over 0.5 %", "not resolved"]
+    assert [pairs.verdict(*x) for x in ((-0.3, 0.4, 20), (0.6, 2, 20), (-0.1, 0.6, 20), (0, 0, 7))] == [
+        "under 0.5 %", "over 0.5 %", "not resolved", "too few rounds"]
     say = "echo {n} jobs, 50 a second; median 3 ms"
     r = harness.run(["python3", os.path.join(TOP, "bench/recording_pairs.py"), "--rounds", "3", "--csv", cuzk.path("r.csv"),
                      "null", "7"] + ["%s=%d=%s" % (state, os.getpid(), say) for state in ("off", "on")])
     assert r.code == 0 and "null: 3 rounds of twice 7 jobs in each state" in r.out and "jobs a second +0.00 % [+0.00, +0.00]" in r.out, r
+    assert "(too few rounds)" in r.out, r
     rows = [line.split(",") for line in open(cuzk.path("r.csv"))]
     assert [row[:5] for row in rows] == [["null", state, str(i), "7", "50.000"] for i in (1, 2, 3) for state in ("off", "on")], rows
     r = harness.run(["python3", os.path.join(TOP, "bench/recording_pairs.py"), "null", "7", "off=%d=false" % os.getpid()])
