@@ -98,6 +98,7 @@ typedef struct {
     struct cuzk_pinned_pool *pinned; /* borrowed until close */
     const cuzk_api_device *peer;     /* has the prover's key and may be copied from; for the call */
     bool (*peer_stays)(void *ctx);
+    void (*peer_done)(void *ctx);
     void *peer_ctx;
     struct cuzk_key_pass *pass; /* borrowed for the call */
     bool *is_expected;

@@ -106,6 +106,7 @@ cuzk_status cuzk_api_device_open(cuzk_api_device **out, const char *name, const 
                                               .pinned = how->pinned,
                                               .peer = how->peer == NULL ? NULL : how->peer->prover,
                                               .peer_stays = how->peer_stays,
+                                              .peer_done = how->peer_done,
                                               .peer_ctx = how->peer_ctx,
                                               .pass = how->pass,
                                               .is_expected = how->is_expected,

@@ -104,7 +104,7 @@ static int find_peer(cuzk_on_device *on, unsigned to, const cuzk_prover *prover)
 
 typedef struct {
     cuzk_on_device *on;
-    int device;
+    int device; /* -1: none, or it is not read any more */
 } peer;
 
 /* cuzk_api_device_params.peer_stays */
@@ -115,6 +115,19 @@ static bool peer_stays(void *ctx)
     bool stays = p->on->copies[p->device].state == CUZK_COPY_THERE;
     pthread_mutex_unlock(&p->on->mutex);
     return stays;
+}
+
+/* cuzk_api_device_params.peer_done; and where it did not come so far. */
+static void leave_peer(void *ctx)
+{
+    peer *p = ctx;
+    if (p->device >= 0) {
+        pthread_mutex_lock(&p->on->mutex);
+        p->on->copies[p->device].n_readers--;
+        pthread_cond_broadcast(&p->on->changed);
+        pthread_mutex_unlock(&p->on->mutex);
+        p->device = -1;
+    }
 }
 
 /* ---- loading ---- */
@@ -176,6 +189,7 @@ static cuzk_status put(cuzk_on_device *on, unsigned device, const cuzk_on_device
                                            .peer = from.device < 0 ? NULL
                                                                    : on->copies[from.device].device,
                                            .peer_stays = peer_stays,
+                                           .peer_done = leave_peer,
                                            .peer_ctx = &from,
                                            .pass = on->pass,
                                            .is_expected = is_expected,
@@ -183,12 +197,10 @@ static cuzk_status put(cuzk_on_device *on, unsigned device, const cuzk_on_device
     cuzk_api_device *made = NULL;
     cuzk_status status =
         cuzk_api_device_open(&made, on->devices->devices[device].id, load->prover, &params, err);
+    leave_peer(&from);
     pthread_mutex_lock(&on->mutex);
     on->copies[device].device = made;
     on->copies[device].state = status == CUZK_OK ? CUZK_COPY_THERE : CUZK_COPY_ABSENT;
-    if (from.device >= 0) {
-        on->copies[from.device].n_readers--;
-    }
     pthread_cond_broadcast(&on->changed);
     pthread_mutex_unlock(&on->mutex);
     if (status == CUZK_OK) {

@@ -318,6 +318,51 @@ static void test_not_from_peer(void **state)
     drop_key(&k);
 }
 
+/* The source is gone as soon as nothing of it is read: after the copy, or when it is given up and
+ * the key comes from the host instead. */
+typedef struct {
+    cuzk_device_prover *source;
+    unsigned n_pieces; /* that it stays for */
+    unsigned n_done;
+} leaving;
+
+static bool leaving_stays(void *ctx)
+{
+    leaving *l = ctx;
+    return l->n_pieces-- > 0;
+}
+
+static void leaving_done(void *ctx)
+{
+    cuzk_error error = {0};
+    leaving *l = ctx;
+    l->n_done++;
+    cuzk_device_prover_destroy(l->source);
+    DRIVER(cuCtxSetCurrent, (devices[1].context)); /* an eviction is another thread's */
+}
+
+static void test_source_leaves(void **state)
+{
+    (void)state;
+    static const unsigned n_pieces[] = {0, 3, 1000};
+    whole_key k = circom_key();
+    for (unsigned i = 0; i < 3; i++) {
+        cuzk_device_prover_params params = {.is_peer = true};
+        leaving l = {.source = put(&k, &devices[0], &params), .n_pieces = n_pieces[i]};
+        params.peer = l.source;
+        params.peer_stays = leaving_stays;
+        params.peer_done = leaving_done;
+        params.peer_ctx = &l;
+        cuzk_device_prover *d = put(&k, &devices[1], &params);
+        assert_int_equal(l.n_done, 1);
+        assert_int_equal(cuzk_device_prover_arrival(d)->way,
+                         i == 2 ? CUZK_ARRIVAL_PEER : CUZK_ARRIVAL_FILE);
+        expect_proof(&k, d);
+        cuzk_device_prover_destroy(d);
+    }
+    drop_key(&k);
+}
+
 /* ---- every call fails once ---- */
 
 static whole_key faulty_key;
@@ -627,10 +672,10 @@ int main(void)
 {
     open_devices();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memories), cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_peers),    cmocka_unit_test(test_not_from_peer),
-        cmocka_unit_test(test_faults),   cmocka_unit_test(test_pass),
-        cmocka_unit_test(test_members),
+        cmocka_unit_test(test_memories),      cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_peers),         cmocka_unit_test(test_not_from_peer),
+        cmocka_unit_test(test_source_leaves), cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_pass),          cmocka_unit_test(test_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,10 +44,11 @@ typedef struct {
     void *spans_ctx;
     /* The same prover on another device, where its key is resident: it is copied from there, beside
      * proofs that are made there. Where that cannot be done, or what was copied is not what is
-     * there, the key comes from the host as without it. NULL: there is none. Borrowed for the
-     * call, as is its device. */
+     * there, the key comes from the host as without it. NULL: there is none. Borrowed, as is its
+     * device, until peer_done, or the end of the call. */
     const cuzk_device_prover *peer;
     bool (*peer_stays)(void *ctx); /* false: give up copying; asked between pieces; NULL: it does */
+    void (*peer_done)(void *ctx);  /* nothing of it is read any more; NULL: nobody wants to know */
     void *peer_ctx;
     cuzk_key_pass
         *pass;         /* where a resident key is loaded together with other devices; NULL: alone */

@@ -254,13 +254,18 @@ static bool copy_from_peer(cuzk_device_prover *d, const cuzk_device_prover_param
     if (params->peer == NULL) {
         return false;
     }
-    if (cuzk_prover_copy_from_peer(d, params, &why) != CUZK_OK) {
-        snprintf(d->arrival.why_not, sizeof d->arrival.why_not, "%s: %.150s", params->peer->name,
+    int number = (int)params->peer->device->device;
+    cuzk_status status = cuzk_prover_copy_from_peer(d, params, &why);
+    if (params->peer_done != NULL) {
+        params->peer_done(params->peer_ctx);
+    }
+    if (status != CUZK_OK) {
+        snprintf(d->arrival.why_not, sizeof d->arrival.why_not, "cuda:%d: %.150s", number,
                  why.text);
         return false;
     }
     d->arrival.way = CUZK_ARRIVAL_PEER;
-    d->arrival.from = (int)params->peer->device->device;
+    d->arrival.from = number;
     return true;
 }
 
