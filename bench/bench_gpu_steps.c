@@ -2,24 +2,23 @@
 /* Times of the steps of a proof on one CUDA device, as CSV on stdout: transforms, quotients, sums
  * of scalar multiples, sums of bases selected by bits.
  *
- *   bench_gpu_steps [--device N] [--runs N] [--curve NAME] [--step ntt|g1|g2] [--lg-ntt N] [--lg-g1
- * N]
- *                   [--lg-g2 N] [--lg-least N] [--bits N] [--together N] [--halves 1]
- *                   [--waves 0]
+ *   bench_gpu_steps [--device N] [--runs N] [--curve NAME] [--step ntt|g1|g2] [--lg-ntt N]
+ *                   [--lg-g1 N] [--lg-g2 N] [--lg-least N] [--bits N] [--together N] [--halves 1]
+ *                   [--waves 0] [--tiles 1]
  *
  * --lg: the largest sizes (default 27, 26, 24); --lg-least: of sums (16); --bits, --together: of
  * the sums (point_summer.h); smaller ones in steps of 2 and 3. --halves 1: sums of multiples in
  * every way: of whole scalars, of halves, and of halves with the images of the bases there already;
  * else in the one that the cost model takes. --waves 0: additions in as many threads as the number
- * of pairs alone says (point_adder.h). Columns:
+ * of pairs alone says (point_adder.h). --tiles 1: transforms of every size from 2^20, and what was
+ * not decided about their blocks (bench_gpu_transforms.c). Columns:
  * curve,operation,lg_n,median_ms,floor_ms,share,result. Floor: the word products of the method's
  * multiplications at the rate of the multiplier pipe, as in bench_gpu.c. Times are device events
  * around the whole step, waits of the host included. result: whether a sum is the multiple of the
  * generator that the known discrete logarithms give; transforms: whether forward and back gives
  * what was there. Exit code 1 if one is wrong. */
+#include "bench_gpu_steps.h"
 #include "backend/cuda/point_summer.h"
-#include "backend/cuda/transformer.h"
-#include "bench_gpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,11 +31,11 @@ static struct {
     const char *curve, *step; /* NULL: all */
     unsigned lg_ntt, lg_g1, lg_g2, lg_least;
     unsigned window_bits, together; /* cuzk_point_sum_params */
-    unsigned halves, waves;
+    unsigned halves, waves, tiles;
 } choice = {.waves = 1, .lg_ntt = 27, .lg_g1 = 26, .lg_g2 = 24, .lg_least = 16};
 
-static void print_row(const char *curve, const char *operation, unsigned lg_n, float ms,
-                      double lane_cycles, bool right)
+void print_row(const char *curve, const char *operation, unsigned lg_n, float ms,
+               double lane_cycles, bool right)
 {
     double rate = (double)device.n_sms * 128 * device.clock_khz; /* lane-cycles a millisecond */
     double floor_ms = lane_cycles / rate;
@@ -46,107 +45,13 @@ static void print_row(const char *curve, const char *operation, unsigned lg_n, f
     any_wrong |= !right;
 }
 
-/* Random elements below the order: uniform but for the highest word, whose largest value is left
- * out. */
-static uint64_t *random_elements(const cuzk_curve *curve, size_t n)
+uint64_t *random_elements(const cuzk_curve *curve, size_t n)
 {
     uint64_t *a = malloc(32 * n);
     for (size_t i = 0; i < 4 * n; i++) {
         a[i] = i % 4 == 3 ? random_u64() % curve->r[3] : random_u64();
     }
     return a;
-}
-
-/* ---- transforms ---- */
-
-typedef struct {
-    const cuzk_transformer *t;
-    unsigned lg_n;
-    CUdeviceptr a, b, c;
-    cuzk_device_quotient_form form;
-    cuzk_transform_kind kind;
-} transform_run;
-
-static void run_forward(void *context)
-{
-    transform_run *r = context;
-    cuzk_error error = {0};
-    must(cuzk_transform_forward(r->t, r->kind, r->lg_n, r->a, NULL, &error), &error);
-}
-
-static void run_inverse(void *context)
-{
-    transform_run *r = context;
-    cuzk_error error = {0};
-    must(cuzk_transform_inverse(r->t, r->kind, r->lg_n, r->a, NULL, NULL, &error), &error);
-}
-
-static void run_quotient(void *context)
-{
-    transform_run *r = context;
-    cuzk_error error = {0};
-    must(cuzk_transform_quotient(r->t, r->form, r->lg_n, r->a, r->b, r->c, NULL, &error), &error);
-}
-
-static bool round_trip(transform_run *r, const uint64_t *values)
-{
-    size_t n = (size_t)1 << r->lg_n;
-    cuzk_error error = {0};
-    cuzk_fr n_inv;
-    uint64_t *found = malloc(32 * n);
-    r->t->curve->fr_from_u64(&n_inv, n);
-    r->t->curve->fr_inv(&n_inv, &n_inv);
-    DRIVER(cuMemcpyHtoD, (r->a, values, 32 * n));
-    run_forward(r);
-    must(cuzk_transform_inverse(r->t, r->kind, r->lg_n, r->a, &n_inv, NULL, &error), &error);
-    DRIVER(cuCtxSynchronize, ());
-    DRIVER(cuMemcpyDtoH, (found, r->a, 32 * n));
-    bool same = memcmp(found, values, 32 * n) == 0;
-    free(found);
-    return same;
-}
-
-static void bench_transforms(const cuzk_curve *curve, unsigned lg_max)
-{
-    cuzk_error error = {0};
-    cuzk_transformer t;
-    lg_max = lg_max >= curve->two_adicity ? curve->two_adicity - 1 : lg_max;
-    size_t n_bytes = (size_t)32 << lg_max;
-    uint64_t *values = random_elements(curve, (size_t)1 << lg_max);
-    CUdeviceptr factors = device_bytes(NULL, cuzk_transformer_bytes(lg_max, lg_max));
-    transform_run r = {.t = &t};
-    r.a = device_bytes(values, n_bytes);
-    r.b = device_bytes(values, n_bytes);
-    r.c = device_bytes(NULL, n_bytes);
-    must(cuzk_transformer_open(&t, device.api, curve, curve->id == CUZK_CURVE_BN254 ? 5 : 7, lg_max,
-                               lg_max, factors, NULL, &error),
-         &error);
-    int cycles = curve->id == CUZK_CURVE_BN254 ? 428 : 372; /* of a factor multiplication */
-    for (unsigned lg_n = lg_max % 3 + 18; lg_n <= lg_max; lg_n += 3) {
-        double one = (double)((size_t)1 << lg_n) / 2 * lg_n * cycles;
-        r.lg_n = lg_n;
-        for (int kind = 0; kind < 2; kind++) {
-            r.kind = (cuzk_transform_kind)kind;
-            bool right = round_trip(&r, values);
-            print_row(curve->name, kind == 0 ? "ntt forward" : "ntt forward shifted", lg_n,
-                      median_ms(run_forward, &r), one, right);
-            print_row(curve->name, kind == 0 ? "ntt inverse" : "ntt inverse shifted", lg_n,
-                      median_ms(run_inverse, &r), one, right);
-        }
-        for (int form = 0; form < 2; form++) {
-            r.form = (cuzk_device_quotient_form)form;
-            DRIVER(cuMemcpyHtoD, (r.a, values, (size_t)32 << lg_n));
-            DRIVER(cuMemcpyHtoD, (r.b, values, (size_t)32 << lg_n));
-            print_row(curve->name, form == 0 ? "quotient circom" : "quotient plain", lg_n,
-                      median_ms(run_quotient, &r), 6 * one, true);
-        }
-    }
-    cuzk_transformer_close(&t);
-    const CUdeviceptr all[] = {factors, r.a, r.b, r.c};
-    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-        DRIVER(cuMemFree, (all[i]));
-    }
-    free(values);
 }
 
 /* ---- sums ---- */
@@ -368,7 +273,8 @@ static bool number_option(const char *name, const char *value)
     } numbers[] = {{"--lg-ntt", &choice.lg_ntt},    {"--lg-g1", &choice.lg_g1},
                    {"--lg-g2", &choice.lg_g2},      {"--lg-least", &choice.lg_least},
                    {"--bits", &choice.window_bits}, {"--together", &choice.together},
-                   {"--halves", &choice.halves},    {"--waves", &choice.waves}};
+                   {"--halves", &choice.halves},    {"--waves", &choice.waves},
+                   {"--tiles", &choice.tiles}};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
         if (strcmp(name, numbers[i].name) == 0) {
             *numbers[i].value = (unsigned)atoi(value);
@@ -400,7 +306,7 @@ int main(int argc, char **argv)
         fprintf(stderr,
                 "usage: bench_gpu_steps [--device N] [--runs N] [--curve NAME] [--step ntt|g1|g2] "
                 "[--lg-ntt N] [--lg-g1 N] [--lg-g2 N] [--lg-least N] [--bits N] [--together N] "
-                "[--halves 1] [--waves 0]\n"
+                "[--halves 1] [--waves 0] [--tiles 1]\n"
                 "1 to %d runs, at most 2^28 values and 2^27 points\n",
                 RUNS_MAX);
         return 1;
@@ -413,7 +319,7 @@ int main(int argc, char **argv)
             continue;
         }
         if (is_chosen(choice.step, "ntt")) {
-            bench_transforms(curve, choice.lg_ntt);
+            bench_transforms(curve, choice.lg_ntt, choice.tiles != 0);
         }
         if (is_chosen(choice.step, "g1")) {
             bench_sums(curve, CUZK_G1, choice.lg_g1);

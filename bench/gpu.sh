@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # gpu.sh BUILD_DIR OUT_DIR [STEP...]: everything that needs a CUDA device, on a machine that has one
 # and not necessarily a compiler. Steps: tests, sanitizer, bench (default: these three, about ten
-# minutes on one H200), full (whole proofs of 32GiB, all kinds) or full:KIND for one of them. Leaves
-# logs and CSV files in OUT_DIR, and gpu.json (full: full.json) with what was measured, the machine,
-# driver, commit, date and clocks (gpu_result.sh); ends with 1 if a step failed. Runs in the root of
-# the source tree, whose fixtures the tests read.
+# minutes on one H200), transforms (of every size from 2^20, with blocks of either size), full (whole
+# proofs of 32GiB, all kinds) or full:KIND for one of them. Leaves logs and CSV files in OUT_DIR, and
+# gpu.json (transforms.json, full.json) with what was measured, the machine, driver, commit, date and
+# clocks (gpu_result.sh); ends with 1 if a step failed. Runs in the root of the source tree, whose
+# fixtures the tests read.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 2
 . bench/gpu_result.sh
@@ -99,6 +100,15 @@ step_bench() {
     cat "$out/bench_gpu_steps.log" "$out"/bench_{winning,update,porep,window,keys}.log
 }
 
+step_transforms() {
+    gpu_clocks_begin "$out/clocks_transforms.txt"
+    run bench_transforms 540 "$build/bench/bench_gpu_steps" --step ntt --tiles 1 --runs 7
+    gpu_clocks_end
+    gpu_result "$out/transforms.json" "$out/clocks_transforms.txt" \
+        "bench_transforms=$out/bench_transforms.log"
+    cat "$out/bench_transforms.log"
+}
+
 # full KIND...: from a made-up sector's request to verified proofs through the engine (bench_gpu_full.c);
 # the proofs are verified by cuzk once more. A thousand Winning PoSts in a row.
 step_full() {
@@ -141,10 +151,11 @@ for step in "${steps[@]}"; do
     tests) step_tests ;;
     sanitizer) step_sanitizer ;;
     bench) step_bench ;;
+    transforms) step_transforms ;;
     full) step_full winning snap porep window ;;
     full:*) step_full "${step#full:}" ;;
     *)
-        echo "gpu.sh: unknown step \"$step\", expected tests, sanitizer, bench, full or full:KIND" >&2
+        echo "gpu.sh: unknown step \"$step\", expected tests, sanitizer, bench, transforms, full or full:KIND" >&2
         exit 2
         ;;
     esac

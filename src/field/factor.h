@@ -81,12 +81,10 @@ static __device__ __forceinline__ void fr_ptx_mul_high(uint32_t *q, const uint64
         for (int parity = 0; parity < 2; parity++) {
             uint32_t *s = sum[parity];
             int top = 0; /* the position after the row's last product */
+            int begin = i < words - 2 ? words - 2 - i + parity : (i + parity) & 1;
 #pragma unroll
-            for (int j = 0; j < words; j++) {
+            for (int j = begin; j < words; j += 2) {
                 int at = i + j;
-                if (at < words - 2 || (at & 1) != parity) {
-                    continue;
-                }
                 s[at] = top == 0 ? cuzk_ptx_mad_lo_cc(cuzk_ptx_half(f, j), y, s[at])
                                  : cuzk_ptx_madc_lo_cc(cuzk_ptx_half(f, j), y, s[at]);
                 if (j == words - 1) { /* s[at + 1] was 0 and s[at] at most 1: no carry goes on */
@@ -97,7 +95,7 @@ static __device__ __forceinline__ void fr_ptx_mul_high(uint32_t *q, const uint64
                 s[at + 1] = cuzk_ptx_madc_hi_cc(cuzk_ptx_half(f, j), y, s[at + 1]);
                 top = at + 2;
             }
-            if (top != 0 && top < 2 * words) {
+            if (i != 0 && top != 0 && top < 2 * words) { /* the first row carries nothing */
                 s[top] = cuzk_ptx_addc(s[top], 0);
             }
         }

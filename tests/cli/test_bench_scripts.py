@@ -130,6 +130,14 @@ def test_full(cuzk):
     assert tables["bench_full_window"] == {"notes": ["# a note"], "rows": [
         {"kind": "window", "step": "total", "median": 1.5}]}, tables
     assert os.path.getsize(cuzk.path("o/full_winning.cuzkrec.gz")) > 0
+    program(cuzk, "b/bench/bench_gpu_steps", '#!/bin/sh\necho steps "$@" >"$CALLS"\necho curve,operation,lg_n,median_ms\n'
+            'echo "bls12_381,ntt forward,20,0.2"\nexit "$CODE"\n')
+    r = full("transforms", CODE="0")
+    assert r.code == 0 and "bls12_381,ntt forward,20,0.2\n" in r.out, r
+    assert open(cuzk.path("calls")).read() == "steps --step ntt --tiles 1 --runs 7\n"
+    assert json.load(open(cuzk.path("o/transforms.json")))["tables"]["bench_transforms"]["rows"] == [
+        {"curve": "bls12_381", "operation": "ntt forward", "lg_n": 20, "median_ms": 0.2}]
+    assert full("transforms", CODE="1").code == 1
     r = full("fool")
     assert r.code == 2 and "full or full:KIND" in r.err, r
 

@@ -14,6 +14,8 @@
 CUZK_DECLARE_IMAGES(point_add);
 CUZK_DECLARE_IMAGES(field_check);
 CUZK_DECLARE_IMAGES(transform);
+CUZK_DECLARE_IMAGES(transform_short);
+CUZK_DECLARE_IMAGES(transform_table);
 CUZK_DECLARE_IMAGES(bucket);
 CUZK_DECLARE_IMAGES(bucket_sort);
 CUZK_DECLARE_IMAGES(bucket_reduce);

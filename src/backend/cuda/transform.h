@@ -14,9 +14,11 @@
  * product of entry k mod 2^lg_factors and of entry ⌊k/2^lg_factors⌋ of a second, tiny table of the
  * roots that belong to the upper bits. Only the last layers take the second multiplication.
  *
- * A pass does up to nine layers in one trip through memory: a block of 256 threads takes 2048
+ * A pass does up to nine layers in one trip through memory: a block takes a tile of 2^11 or 2^10
  * elements, eight a thread, and splits them three layers at a time in registers, with exchanges
- * through shared memory between. */
+ * through shared memory between. With large tiles a pass that is not the last one touches memory in
+ * runs of 128 bytes, with small ones of 64, but fewer warps wait for one another: which kernel has
+ * which was measured (docs/performance.md). */
 #ifndef CUZK_BACKEND_CUDA_TRANSFORM_H
 #define CUZK_BACKEND_CUDA_TRANSFORM_H
 
@@ -24,15 +26,18 @@
 
 enum {
     CUZK_TRANSFORM_LG_MAX = 28,
-    CUZK_TRANSFORM_LG_TILE = 11, /* elements of a block */
-    CUZK_TRANSFORM_BLOCK = 256,  /* threads of a block */
+    CUZK_TRANSFORM_LG_TILE = 11,       /* elements of a block … */
+    CUZK_TRANSFORM_LG_SMALL_TILE = 10, /* … of transform_forward */
+    CUZK_TRANSFORM_LG_HELD = 3,        /* elements of a thread */
     CUZK_TRANSFORM_LAYERS_MAX = 9,
     CUZK_TRANSFORM_FACTOR_BYTES = 64,
     CUZK_POINTWISE_BLOCK = 256
 };
 
-/* The argument of transform_forward, transform_inverse and their _short forms: one pass. Device
- * addresses, 16-byte aligned. */
+/* The argument of the passes: transform_forward_first (the first one modulo X^n - 1),
+ * transform_forward, transform_inverse, transform_turn (transform_inverse's last pass and the first
+ * one of transform_forward modulo X^n + 1), and the _fused and _short forms. Device addresses,
+ * 16-byte aligned. */
 typedef struct {
     void *values; /* 2^lg_n elements, reduced before the first pass and after the last; in place */
     const void *factors; /* fr_factor of the table; -1 behind its entries */
@@ -40,8 +45,8 @@ typedef struct {
     uint32_t is_scaled;  /* … where this is not 0 */
     uint32_t lg_n;
     /* The layers first_layer … first_layer + n_layers - 1. If others come before and after them and
-     * n_layers is not a multiple of 3, at least 11 - n_layers come after: eight elements of a
-     * thread that are not all of one row must be of one block. */
+     * n_layers is not a multiple of 3, as many come after as the tile has bits beyond n_layers:
+     * eight elements of a thread that are not all of one row must be of one block. */
     uint32_t first_layer, n_layers;
     uint32_t is_shifted; /* modulo X^n + 1 instead of X^n - 1 */
     uint32_t minus_one;  /* the number that stands for -1: more than those of all entries */

@@ -27,26 +27,57 @@ size_t cuzk_transformer_bytes(unsigned lg_max, unsigned lg_factors)
     return table_bytes(lg_factors) + (lg_factors < lg_max ? table_bytes(lg_max - lg_factors) : 0);
 }
 
+/* Whether the table ends before the largest domain does. */
+static bool is_short(const cuzk_transformer *t)
+{
+    return t->lg_factors < t->lg_max;
+}
+
 static cuzk_status find_kernels(cuzk_transformer *t, cuzk_error *err)
 {
-    bool is_short = t->lg_factors < t->lg_max;
+    enum { LARGE = CUZK_TRANSFORM_LG_TILE, SMALL = CUZK_TRANSFORM_LG_SMALL_TILE };
     const struct {
-        CUfunction *function;
+        cuzk_transform_kernel *kernel;
         const char *name;
-    } kernels[] = {
-        {&t->forward, is_short ? "transform_forward_short" : "transform_forward"},
-        {&t->inverse, is_short ? "transform_inverse_short" : "transform_inverse"},
-        {&t->forward_fused, is_short ? "transform_forward_short" : "transform_forward_fused"},
-        {&t->inverse_fused, is_short ? "transform_inverse_short" : "transform_inverse_fused"},
-        {&t->turn, "transform_turn"},
-        {&t->make_factors, "transform_factors"},
-        {&t->permute, "fr_permute"},
+        unsigned lg_tile;
+        const char *name_short; /* with a short table; all of large tiles */
+    } passes[] = {
+        {&t->forward_first, "transform_forward_first", LARGE, "transform_forward_short"},
+        {&t->forward, "transform_forward", SMALL, "transform_forward_short"},
+        {&t->inverse, "transform_inverse", LARGE, "transform_inverse_short"},
+        {&t->forward_fused, "transform_forward_fused", LARGE, "transform_forward_short"},
+        {&t->inverse_fused, "transform_inverse_fused", LARGE, "transform_inverse_short"},
+        {&t->turn, "transform_turn", LARGE, NULL},
     };
-    for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
-        CUZK_CUDA_TRY(t->api, err, cuModuleGetFunction,
-                      (kernels[i].function, t->module, kernels[i].name));
+    for (size_t i = 0; i < sizeof(passes) / sizeof(*passes); i++) {
+        const char *name = is_short(t) ? passes[i].name_short : passes[i].name;
+        if (name != NULL) {
+            passes[i].kernel->lg_tile = is_short(t) ? LARGE : passes[i].lg_tile;
+            CUZK_CUDA_TRY(t->api, err, cuModuleGetFunction,
+                          (&passes[i].kernel->function, t->passes, name));
+        }
     }
+    CUZK_CUDA_TRY(t->api, err, cuModuleGetFunction,
+                  (&t->make_factors, t->table, "transform_factors"));
+    CUZK_CUDA_TRY(t->api, err, cuModuleGetFunction, (&t->permute, t->table, "fr_permute"));
     return CUZK_OK;
+}
+
+/* The images of this transformer's curve and table. */
+static cuzk_status load_kernels(cuzk_transformer *t, cuzk_error *err)
+{
+    bool is_bn254 = t->curve->id == CUZK_CURVE_BN254;
+    const unsigned char *table = is_bn254 ? CUZK_IMAGE(transform_table, bn254)
+                                          : CUZK_IMAGE(transform_table, bls12_381),
+                        *passes = is_bn254 ? CUZK_IMAGE(transform, bn254)
+                                           : CUZK_IMAGE(transform, bls12_381);
+    if (is_short(t)) {
+        passes =
+            is_bn254 ? CUZK_IMAGE(transform_short, bn254) : CUZK_IMAGE(transform_short, bls12_381);
+    }
+    CUZK_CUDA_TRY(t->api, err, cuModuleLoadData, (&t->table, table));
+    CUZK_CUDA_TRY(t->api, err, cuModuleLoadData, (&t->passes, passes));
+    return find_kernels(t, err);
 }
 
 static cuzk_status launch(const cuzk_transformer *t, CUfunction kernel, unsigned blocks,
@@ -80,7 +111,7 @@ static cuzk_status fill_tables(cuzk_transformer *t, unsigned generator, CUstream
                                cuzk_error *err)
 {
     CUZK_TRY(fill_table(t, t->factors, t->lg_factors, generator, 0, stream, err));
-    if (t->lg_factors == t->lg_max) {
+    if (!is_short(t)) {
         return CUZK_OK;
     }
     t->second = t->factors + table_bytes(t->lg_factors);
@@ -107,10 +138,7 @@ cuzk_status cuzk_transformer_open(cuzk_transformer *out, const cuzk_cuda_api *ap
                           .layers_max = CUZK_TRANSFORM_LAYERS_MAX,
                           .lg_factors = lg_factors,
                           .factors = factors};
-    const unsigned char *image = curve->id == CUZK_CURVE_BN254 ? CUZK_IMAGE(transform, bn254)
-                                                               : CUZK_IMAGE(transform, bls12_381);
-    CUZK_CUDA_TRY(api, err, cuModuleLoadData, (&t.module, image));
-    cuzk_status status = find_kernels(&t, err);
+    cuzk_status status = load_kernels(&t, err);
     status = status != CUZK_OK ? status : fill_tables(&t, generator, stream, err);
     if (status != CUZK_OK) {
         cuzk_transformer_close(&t);
@@ -122,7 +150,12 @@ cuzk_status cuzk_transformer_open(cuzk_transformer *out, const cuzk_cuda_api *ap
 
 void cuzk_transformer_close(cuzk_transformer *t)
 {
-    (void)CUZK_CU(t->api, cuModuleUnload)(t->module);
+    const CUmodule modules[] = {t->table, t->passes};
+    for (size_t i = 0; i < sizeof(modules) / sizeof(*modules); i++) {
+        if (modules[i] != NULL) {
+            (void)CUZK_CU(t->api, cuModuleUnload)(modules[i]);
+        }
+    }
 }
 
 /* The passes of a transform: as few as possible, with as equal numbers of layers as possible, so
@@ -156,15 +189,16 @@ static cuzk_status check_size(const cuzk_transformer *t, cuzk_transform_kind kin
     return CUZK_OK;
 }
 
-static cuzk_status run_pass(const cuzk_transformer *t, CUfunction kernel, cuzk_transform_args *args,
-                            unsigned pass, CUstream stream, cuzk_error *err)
+static cuzk_status run_pass(const cuzk_transformer *t, const cuzk_transform_kernel *kernel,
+                            cuzk_transform_args *args, unsigned pass, CUstream stream,
+                            cuzk_error *err)
 {
     unsigned n_passes = pass_count(t, args->lg_n);
     args->first_layer = pass_begin(n_passes, args->lg_n, pass);
     args->n_layers = pass_begin(n_passes, args->lg_n, pass + 1) - args->first_layer;
-    unsigned lg_blocks =
-        args->lg_n > CUZK_TRANSFORM_LG_TILE ? args->lg_n - CUZK_TRANSFORM_LG_TILE : 0;
-    return launch(t, kernel, 1u << lg_blocks, CUZK_TRANSFORM_BLOCK, args, stream, err);
+    unsigned lg_blocks = args->lg_n > kernel->lg_tile ? args->lg_n - kernel->lg_tile : 0;
+    return launch(t, kernel->function, 1u << lg_blocks,
+                  1u << (kernel->lg_tile - CUZK_TRANSFORM_LG_HELD), args, stream, err);
 }
 
 /* In a whole table -1 stands at 2^lg_max, in a short one it is asked for by that number. */
@@ -216,11 +250,13 @@ static cuzk_status run_forward(const cuzk_transformer *t, cuzk_transform_args *a
 {
     unsigned last = pass_count(t, args->lg_n) - 1;
     for (unsigned pass = 0; pass <= last; pass++) {
-        bool is_fused = pass == last && args->right != NULL;
+        const cuzk_transform_kernel *kernel =
+            pass == 0 && args->is_shifted == 0 ? &t->forward_first : &t->forward;
         if (pass == last) {
             set_scale(t, args, scale);
+            kernel = args->right != NULL ? &t->forward_fused : kernel;
         }
-        CUZK_TRY(run_pass(t, is_fused ? t->forward_fused : t->forward, args, pass, stream, err));
+        CUZK_TRY(run_pass(t, kernel, args, pass, stream, err));
     }
     return CUZK_OK;
 }
@@ -243,7 +279,7 @@ static cuzk_status run_inverse(const cuzk_transformer *t, cuzk_transform_args *a
         }
         bool is_fused = (pass == pass_count(t, args->lg_n) - 1 && args->right != NULL) ||
                         (pass == 0 && (args->minuend != NULL || scale != NULL));
-        CUZK_TRY(run_pass(t, is_fused ? t->inverse_fused : t->inverse, args, pass, stream, err));
+        CUZK_TRY(run_pass(t, is_fused ? &t->inverse_fused : &t->inverse, args, pass, stream, err));
     }
     return CUZK_OK;
 }
@@ -263,17 +299,17 @@ static cuzk_status run_turn(const cuzk_transformer *t, unsigned lg_n, CUdevicept
                             CUstream stream, cuzk_error *err)
 {
     const cuzk_transform_kind plain = CUZK_TRANSFORM_PLAIN, shifted = CUZK_TRANSFORM_SHIFTED;
-    if (t->lg_factors < t->lg_max) { /* there is no such kernel for short tables */
+    if (is_short(t)) { /* there is no such kernel for short tables */
         CUZK_TRY(cuzk_transform_inverse(t, plain, lg_n, values, NULL, stream, err));
         return cuzk_transform_forward(t, shifted, lg_n, values, stream, err);
     }
     cuzk_transform_args args = transform_args(t, plain, lg_n, values);
     for (unsigned pass = pass_count(t, lg_n); pass-- > 0;) {
-        CUZK_TRY(run_pass(t, pass == 0 ? t->turn : t->inverse, &args, pass, stream, err));
+        CUZK_TRY(run_pass(t, pass == 0 ? &t->turn : &t->inverse, &args, pass, stream, err));
     }
     args.is_shifted = 1;
     for (unsigned pass = 1; pass < pass_count(t, lg_n); pass++) {
-        CUZK_TRY(run_pass(t, t->forward, &args, pass, stream, err));
+        CUZK_TRY(run_pass(t, &t->forward, &args, pass, stream, err));
     }
     return CUZK_OK;
 }

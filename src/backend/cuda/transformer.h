@@ -10,6 +10,12 @@
 #include "backend/cuda/transform.h"
 #include "curve/curve.h"
 
+/* A kernel of passes. */
+typedef struct {
+    CUfunction function;
+    unsigned lg_tile; /* elements of a block */
+} cuzk_transform_kernel;
+
 typedef struct {
     const cuzk_cuda_api *api;
     const cuzk_curve *curve;
@@ -17,8 +23,9 @@ typedef struct {
     unsigned layers_max; /* of a pass: CUZK_TRANSFORM_LAYERS_MAX; tests take 3 or 6 */
     unsigned lg_factors; /* entries of the table; below lg_max it is a short one */
     CUdeviceptr factors, second;
-    CUmodule module;
-    CUfunction forward, inverse, forward_fused, inverse_fused, turn, make_factors, permute;
+    CUmodule passes, table;
+    cuzk_transform_kernel forward_first, forward, inverse, forward_fused, inverse_fused, turn;
+    CUfunction make_factors, permute;
 } cuzk_transformer;
 
 /** Bytes of the factor tables for transforms up to 2^lg_max: 64 an element of a whole table

@@ -26,7 +26,10 @@
 #define MODULES(X)                                                                                 \
     X(point_add)                                                                                   \
     X(field_check)                                                                                 \
-    X(transform) X(bucket) X(bucket_sort) X(bucket_reduce) X(endomorphism) X(rows) X(fixed_base)
+    X(transform)                                                                                   \
+    X(transform_short)                                                                             \
+    X(transform_table)                                                                             \
+    X(bucket) X(bucket_sort) X(bucket_reduce) X(endomorphism) X(rows) X(fixed_base)
 
 #define DECLARE(stem) extern const simt_kernel simt_##stem##_bn254[], simt_##stem##_bls12_381[];
 #pragma GCC visibility push(hidden)

@@ -15,6 +15,8 @@
 #endif
 #include "backend/cuda/rows.cu"
 #include "backend/cuda/transform.cu"
+#include "backend/cuda/transform_short.cu"
+#include "backend/cuda/transform_table.cu"
 
 #define CURVE_TABLE(stem) SIMT_PASTE(simt_##stem##_, SIMT_CURVE)
 #define SIMT_PASTE(a, b)  SIMT_PASTE2(a, b)
@@ -36,16 +38,17 @@ extern const simt_kernel CURVE_TABLE(field_check)[] = {SIMT_KERNEL(fr_check),
         SIMT_KERNEL(g##_add_inverse)
 extern const simt_kernel CURVE_TABLE(point_add)[] = {GROUP_KERNELS(g1), GROUP_KERNELS(g2), {}};
 
-extern const simt_kernel CURVE_TABLE(transform)[] = {SIMT_KERNEL(transform_forward),
+extern const simt_kernel CURVE_TABLE(transform)[] = {SIMT_KERNEL(transform_forward_first),
+                                                     SIMT_KERNEL(transform_forward),
                                                      SIMT_KERNEL(transform_inverse),
                                                      SIMT_KERNEL(transform_forward_fused),
                                                      SIMT_KERNEL(transform_inverse_fused),
                                                      SIMT_KERNEL(transform_turn),
-                                                     SIMT_KERNEL(transform_forward_short),
-                                                     SIMT_KERNEL(transform_inverse_short),
-                                                     SIMT_KERNEL(transform_factors),
-                                                     SIMT_KERNEL(fr_permute),
                                                      {}};
+extern const simt_kernel CURVE_TABLE(transform_short)[] = {
+    SIMT_KERNEL(transform_forward_short), SIMT_KERNEL(transform_inverse_short), {}};
+extern const simt_kernel CURVE_TABLE(transform_table)[] = {
+    SIMT_KERNEL(transform_factors), SIMT_KERNEL(fr_permute), {}};
 
 extern const simt_kernel CURVE_TABLE(bucket)[] = {
     SIMT_KERNEL(bucket_bounds), SIMT_KERNEL(bucket_totals), SIMT_KERNEL(bucket_counts),
