@@ -23,8 +23,10 @@ set(CUZK_HAVE_SERVER ON)
 
 cuzk_layer(cuzk_restart SOURCES ${S}/systemd.c ${S}/restart.c DEPS cuzk_base ${CUZK_SYSTEMD})
 # The page, embedded: what the daemon needs is in the program.
-set(PAGE index.html page.js page.css icon.svg)
+set(PAGE index.html page.js charts.js page.css icon.svg)
 list(TRANSFORM PAGE PREPEND ${S}/page/)
+cuzk_charts(${CMAKE_BINARY_DIR}/page)
+list(APPEND PAGE ${CMAKE_BINARY_DIR}/page/uPlot.js ${CMAKE_BINARY_DIR}/page/uPlot.css)
 set(PAGE_C ${CMAKE_BINARY_DIR}/page.c)
 add_custom_command(OUTPUT ${PAGE_C}
   COMMAND ${CMAKE_COMMAND} -DOUT=${PAGE_C} "-DFILES=${PAGE}" -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
@@ -38,7 +40,8 @@ cuzk_layer(cuzk_daemon
 if(TARGET cuzk_client)
   target_link_libraries(cuzk_daemon PUBLIC cuzk_client)
 endif()
-target_compile_definitions(cuzk_daemon PRIVATE CUZK_HAVE_CLIENT=$<BOOL:${CUZK_HAVE_CLIENT}>)
+target_compile_definitions(cuzk_daemon PRIVATE CUZK_HAVE_CLIENT=$<BOOL:${CUZK_HAVE_CLIENT}>
+  CUZK_HAVE_CHARTS=$<BOOL:${CUZK_HAVE_CHARTS}>)
 
 add_executable(cuzk-server ${S}/main.c)
 # pkg-config lists all that gRPC itself is made of: only what is used is loaded at start

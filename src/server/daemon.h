@@ -20,7 +20,7 @@
 #include "work/filecoin_work.h"
 #include "work/places.h"
 
-enum { CUZK_DAEMON_ROUTES_MAX = 16 };
+enum { CUZK_DAEMON_ROUTES_MAX = 24 };
 
 typedef struct {
     cuzk_server server; /* what rpc and http see */

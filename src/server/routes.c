@@ -87,6 +87,7 @@ cuzk_status cuzk_server_status_json(cuzk_server *server, cuzk_text *out, cuzk_er
         .is_ready = cuzk_server_is_ready(server),
         .is_draining = atomic_load_explicit(&server->is_draining, memory_order_acquire),
         .version = cuzk_version(),
+        .has_charts = CUZK_HAVE_CHARTS,
         .has_admin = rpc != NULL && cuzk_rpc_has_admin_tokens(rpc),
     };
     cuzk_status_json(out, &view, server->kinds, &more);

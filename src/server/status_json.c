@@ -304,14 +304,15 @@ void cuzk_status_json(cuzk_text *out, const cuzk_engine_view *v, const cuzk_engi
     put_text(out, "version", more->version);
     cuzk_text_printf(out,
                      ",\"uptime_secs\":%.3f,\"ready\":%s,\"draining\":%s,\"admin\":%s,"
-                     "\"memory\":{\"total_bytes\":%" PRIu64 ",\"used_bytes\":%" PRIu64
+                     "\"charts\":%s,\"memory\":{\"total_bytes\":%" PRIu64 ",\"used_bytes\":%" PRIu64
                      ",\"available_bytes\":%" PRIu64 ",\"peak_bytes\":%" PRIu64
                      ",\"intake_bytes\":%" PRIu64 ",\"intake_used_bytes\":%" PRIu64
                      "},\"synthesis\":{\"max_concurrent\":%u,\"active\":%u}",
                      seconds(v->uptime_ns), more->is_ready ? "true" : "false",
                      more->is_draining ? "true" : "false", more->has_admin ? "true" : "false",
-                     v->budget_bytes, v->reserved_bytes, free_bytes, v->peak_bytes, v->intake_bytes,
-                     v->intake_reserved_bytes, more->max_witnesses, v->in_witness);
+                     more->has_charts ? "true" : "false", v->budget_bytes, v->reserved_bytes,
+                     free_bytes, v->peak_bytes, v->intake_bytes, v->intake_reserved_bytes,
+                     more->max_witnesses, v->in_witness);
     put_pipelines(out, v, kinds);
     put_queued(out, v, kinds);
     cuzk_text_printf(out, ",\"intake\":{\"waiting\":%u", v->n_intake);

@@ -15,6 +15,7 @@ typedef struct {
     const char *version;
     const cuzk_memory_view *memory; /* NULL: no device has memory of its own */
     bool has_admin;                 /* the page can administer, with a token */
+    bool has_charts;                /* the page was built with its charting library */
     const char *numa; /* the machine's NUMA nodes, or why threads are not placed; NULL: not told */
     const int *numa_nodes; /* by the engine's device; -1: unknown. With numa */
 } cuzk_status_more;

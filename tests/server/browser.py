@@ -80,6 +80,15 @@ class Browser:
         self.post("/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia",
                                         "params": {"features": [{"name": "prefers-color-scheme", "value": name}]}})
 
+    def reduced_motion(self):
+        self.post("/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia",
+                                        "params": {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}})
+
+    def block(self, pattern):
+        """Requests whose address is like that fail from now on."""
+        self.post("/goog/cdp/execute", {"cmd": "Network.enable", "params": {}})
+        self.post("/goog/cdp/execute", {"cmd": "Network.setBlockedURLs", "params": {"urls": [pattern]}})
+
     def console(self):
         """What the page's console has been told since the last time."""
         return self.post("/se/log", {"type": "browser"})

@@ -148,6 +148,72 @@ def test_administration(cuzk):
         assert all("/admin/" in m for m in bad), bad
 
 
+# pixels of a chart's canvas that have a colour of the page
+COLOURED = """
+const [key, name] = arguments, c = document.querySelector(`figure[data-key="${key}"] canvas`);
+if (!c || !c.width) return 0;
+const hex = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const want = [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16)), p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+let n = 0;
+for (let i = 0; i < p.length; i += 4) if (p[i + 3] > 200 && want.every((w, k) => Math.abs(p[i + k] - w) < 24)) n++;
+return n;"""
+
+
+def test_charts(cuzk):
+    """Lines of utilisations, jobs and memory, as text beside them; without the library the page does without."""
+    d = Daemon(cuzk, test=True, name="charts", config={"gpus.gpu_workers_per_device": 1, "pipeline.max_parallel_synthesis": 1})
+    with d, Browser() as b:
+        has = d.status()["charts"]
+        held = work(d)
+        b.scheme("light")
+        b.open("http://127.0.0.1:%d/" % d.http_port)
+        b.wait("a look", "return document.querySelectorAll('#gaps li').length > 2")
+        assert b.js("return document.getElementById('charts').hidden === arguments[0] && document.getElementById('nocharts').hidden !== arguments[0]", not has)
+        if has:
+            keys = b.wait("the charts", "const k = [...document.querySelectorAll('figure')].map(f => f.dataset.key); return k.length === 3 && k")
+            assert keys == ["device cpu", "queue", "memory"], keys
+            for scheme in ("light", "dark"):
+                b.scheme(scheme)
+                for key, colour in (("device cpu", "--kernel"), ("device cpu", "--worker"), ("queue", "--kernel"), ("memory", "--kernel")):
+                    b.wait("a line of %s in %s" % (key, colour), COLOURED.replace("return n;", "return n > 20;"), key, colour)
+                b.js("document.getElementById('charts').scrollIntoView()")
+                b.screenshot(os.path.join(cuzk.build, "dashboard-charts-%s.png" % scheme))
+            b.wait("points of ten looks", "return charts.get('queue').data[0].length > 10")
+            label = b.js("return document.querySelector('figure[data-key=\"queue\"] [role=img]').getAttribute('aria-label')")
+            assert label == "Jobs: queued 0, running 1 now", label
+            for key, names in (("device cpu", ["kernel-active", "copy-active", "lane-held", "worker-busy"]), ("memory", ["reserved", "budget"])):
+                text = b.js("return [...document.querySelectorAll(`figure[data-key='${arguments[0]}'] li`)].map(l => l.innerText)", key)
+                assert [t.rsplit(" ", 2)[0] for t in text] == names and all(c.isdigit() for c in [t.split()[1][0] for t in text]), text
+            # what the pointer is at is told; the last again when it leaves
+            # who wants less motion gets it
+            b.reduced_motion()
+            b.js("window.drawn = charts.get('queue').drawn")
+            rest = b.wait("the next drawing", "return charts.get('queue').drawn - drawn")
+            b.js("window.drawn += arguments[0]", rest)
+            rest = b.wait("the one after it", "return charts.get('queue').drawn - drawn")
+            assert rest >= 5000, rest
+            b.js("document.getElementById('pause').click()")
+            told = b.js("const c = charts.get('memory'), tell = () => c.when.textContent; c.plot.setCursor({left: 5, top: 5});"
+                        "const there = tell(); c.plot.setCursor({left: -10, top: -10}); return [there, tell()]")
+            assert told[0].endswith(" ago") and told[1] == "", told
+            # no more points than there is room for, and none over a pause
+            n, room, hole = b.js("for (let i = 0; i < 3000; i++) addPoint(1e6 + i / 3, {queued: 1, running: 1, used: 1, budget: 1});"
+                                 "addPoint(1e6 + 1100, {queued: 2, running: 1, used: 1, budget: 1});"
+                                 "return [kept.at.length, KEPT_POINTS, kept.queued.slice(-2)]")
+            assert n <= room and hole == [None, 2] and b.js("return Object.values(kept).every(a => a.length === kept.at.length)"), (n, hole)
+        bad = [e["message"] for e in b.console() if e["level"] in ("SEVERE", "WARNING") and "willReadFrequently" not in e["message"]]  # by COLOURED
+        assert bad == [], bad
+        # the same page without the library
+        b.block("*/uPlot.js")
+        b.open("http://127.0.0.1:%d/" % d.http_port)
+        b.wait("the gaps", "return document.querySelectorAll('#gaps li').length > 2 && document.getElementById('jobs').innerText.includes('held')")
+        assert b.js("return document.getElementById('charts').hidden && !document.getElementById('nocharts').hidden && !document.querySelector('figure')")
+        bad = [e["message"] for e in b.console() if e["level"] in ("SEVERE", "WARNING")]
+        assert all("uPlot.js" in m for m in bad), bad
+        d.open_gate("open")
+        assert held.result().result.status == COMPLETED
+
+
 MEASURE = """
 window.tasks = []; window.frames = [];
 new PerformanceObserver(l => l.getEntries().forEach(e => tasks.push(e.duration))).observe({type: 'longtask'});

@@ -371,8 +371,10 @@ static void test_device_memory(void **state)
     assert_null(strstr(without.data, "cuzk_device_arena_bytes"));
     assert_null(strstr(without.data, "cuzk_pinned_bytes"));
     static const int nodes[CUZK_ENGINE_DEVICES_MAX] = {1, -1};
-    cuzk_status_more told = {18, 1, true, false, "1", &memory, true, "2 NUMA nodes: 0, 1", nodes};
+    cuzk_status_more told = {18,   1, true, false, "1", &memory, true, true, "2 NUMA nodes: 0, 1",
+                             nodes};
     cuzk_status_json(&status, &v, kinds, &told);
+    assert_non_null(strstr(status.data, "\"admin\":true,\"charts\":true,"));
     assert_non_null(strstr(status.data, "\"numa_node\":1,\"memory\":"));
     assert_null(strstr(status.data, "\"numa_node\":-1"));
     assert_non_null(strstr(status.data, "\"numa\":\"2 NUMA nodes: 0, 1\""));
@@ -396,14 +398,14 @@ static void test_status(void **state)
 {
     (void)state;
     cuzk_engine_view v = make_view();
-    cuzk_status_more more = {18, 1, true, false, "1.2.3", NULL, false, NULL, NULL};
+    cuzk_status_more more = {18, 1, true, false, "1.2.3", NULL, false, false, NULL, NULL};
     cuzk_text text = {0};
     cuzk_status_json(&text, &v, kinds, &more);
     assert_false(text.failed);
     assert_string_equal(
         text.data,
         "{\"version\":\"1.2.3\",\"uptime_secs\":12.345,\"ready\":true,\"draining\":false,"
-        "\"admin\":false,"
+        "\"admin\":false,\"charts\":false,"
         "\"memory\":{\"total_bytes\":1000,\"used_bytes\":400,\"available_bytes\":600,"
         "\"peak_bytes\":500,\"intake_bytes\":100,\"intake_used_bytes\":10},"
         "\"synthesis\":{\"max_concurrent\":18,\"active\":1},"
@@ -507,7 +509,7 @@ static void test_status_of_many(void **state)
         v.jobs[i] = jobs[i % 2 == 0 ? 1 : 2];
         v.jobs[i].kind = i == 0 ? 3 : i == 2 ? CUZK_KINDS_MAX : v.jobs[i].kind;
     }
-    cuzk_status_more more = {18, 1, true, false, "1.2.3", NULL, false, NULL, NULL};
+    cuzk_status_more more = {18, 1, true, false, "1.2.3", NULL, false, false, NULL, NULL};
     cuzk_text text = {0};
     cuzk_status_json(&text, &v, kinds, &more);
     assert_true(text.size < 200000);

@@ -121,14 +121,24 @@ def test_page(cuzk):
             assert raw(d, path)[0]["Access-Control-Allow-Origin"] is None, path
         text, size = html.decode(), len(html)
         paths = sorted(set(re.findall(r'(?:src|href)="([^"#]+)"', text)))
-        assert paths == ["/icon.svg", "/metrics", "/page.css", "/page.js", "/recording?seconds=60", "/status",
-                         "/timeline.svg", "/timeline.svg?seconds=60"], paths
+        assert paths == ["/charts.js", "/icon.svg", "/metrics", "/page.css", "/page.js", "/recording?seconds=60", "/status",
+                         "/timeline.svg", "/timeline.svg?seconds=60", "/uPlot.css", "/uPlot.js"], paths
         assert re.findall(r"<script(?![^>]* src=)|<style| on\w+=| style=", text) == []
-        for path, kind in (("/page.js", "text/javascript"), ("/page.css", "text/css"), ("/icon.svg", "image/svg+xml")):
+        for path, kind in (("/page.js", "text/javascript"), ("/charts.js", "text/javascript"), ("/page.css", "text/css"), ("/icon.svg", "image/svg+xml")):
             headers, data = raw(d, path)
             assert headers["Content-Type"].startswith(kind) and b"://" not in data.replace(b"http://www.w3.org/2000/svg", b"")
             assert data == harness.read(os.path.join(harness.TOP, "src/server/page" + path))
             size += len(data)
+        # the library, with its license; a build without it says so
+        has = d.status()["charts"]
+        for path, kind in (("/uPlot.js", "text/javascript"), ("/uPlot.css", "text/css")):
+            headers, data = raw(d, path)
+            assert headers["Content-Type"].startswith(kind) and (b"Permission is hereby granted" in data) == has, data[:100]
+            assert has or data == b"/* built without it */\n", data
+            assert data.count(b"://") <= 1 and b"eval(" not in data and b"new Function" not in data  # its own address, in a comment
+            assert (len(data) > 2000) == has
+            size += len(data)
+        print("  %d bytes, charts: %s" % (size, has))
         assert size < 300000, size
         assert "/timeline.svg" in d.get("/nothing")[1] and d.get("/nothing")[0] == 404
 

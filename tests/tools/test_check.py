@@ -53,6 +53,38 @@ def test_peers_without_npm(cuzk):
     assert r.code == 77 and "skipped: comparison with snarkjs and noble: node is not installed" in r.out, r
 
 
+def test_charts_without_npm(cuzk):
+    """Where npm is not there, or does not get the library, the page is built without it, and that is said; CUZK_NPM=ON insists."""
+    npm, folder = cuzk.path("npm"), cuzk.path("page")
+    def charts(script, *options):
+        if script is not None:
+            with open(npm, "w") as f:
+                f.write("#!/bin/sh\n" + script)
+            os.chmod(npm, 0o755)
+        return harness.run(["cmake", "-DFOLDER=" + folder, "-DCUZK_NPM_PROGRAM=" + npm, *options,
+                            "-P", os.path.join(harness.TOP, "cmake", "charts.cmake")])
+    fails = "echo npm error ENOTFOUND; echo npm error more; exit 3\n"
+    r = charts(fails)
+    assert r.code == 0 and "page: without charts: npm ci failed (3): npm error ENOTFOUND\n" in r.out + r.err, r
+    assert harness.read(folder + "/uPlot.js") == b"/* built without it */\n"
+    r = charts(fails, "-DCUZK_NPM=ON")
+    assert r.code != 0 and "CUZK_NPM is ON, but: npm ci failed (3)" in r.err, r
+    r = charts(None, "-DCUZK_NPM=OFF")
+    assert r.code == 0 and "page: without charts: CUZK_NPM is OFF" in r.out + r.err, r
+    r = charts(None, "-DCUZK_NPM_PROGRAM=CUZK_NPM_PROGRAM-NOTFOUND", "-DCMAKE_FIND_ROOT_PATH=" + folder, "-DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=ONLY")
+    assert r.code == 0 and "page: without charts: npm not found" in r.out + r.err, r
+    # it is fetched once: then npm is not asked again
+    fetches = ("echo ran >> %s/asked; mkdir -p node_modules/uplot/dist; cd node_modules/uplot; echo LICENSE > LICENSE;"
+               "printf 'a;\\\\b [c] ${d} \"e\"' > dist/uPlot.iife.min.js; echo .a{} > dist/uPlot.min.css" % cuzk.scratch)
+    for _ in range(2):
+        r = charts(fetches)
+        assert r.code == 0 and "page: with charts" in r.out + r.err, r
+    assert harness.read(cuzk.path("asked")) == b"ran\n"
+    assert harness.read(folder + "/uPlot.js") == b'/*! uPlot\n\nLICENSE\n\n*/\na;\\b [c] ${d} "e"'
+    r = charts(fails, "-DCUZK_NPM=OFF")
+    assert harness.read(folder + "/uPlot.css") == b"/* built without it */\n", r
+
+
 def test_coverage_floor(cuzk):
     sys.path.insert(0, os.path.join(harness.TOP, "tools"))
     import coverage_table as c

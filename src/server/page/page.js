@@ -298,6 +298,7 @@ function showTimeline(t) {
   drawGraph(t);
   drawLegend(t);
   showGaps(t);
+  chartTimeline(t);
 }
 
 // ---- administration
@@ -406,6 +407,7 @@ async function lookStatus() {
   showResidents(s);
   showJobs(s);
   showDevices(s, last);
+  chartStatus(s);
 }
 
 // By itself: on a machine whose processors are all proving it may be later.
@@ -446,5 +448,6 @@ onSubmit('login', login);
 onSubmit('preload', () => preload($('circuit').value.trim()));
 onSubmit('register', () => register($('name').value.trim(), $('zkey').value.trim()));
 $('logout').addEventListener('click', () => { forget(); tell('The token is forgotten.'); $('token').focus(); });
+startCharts();
 run(lookStatus);
 run(lookTimeline);
