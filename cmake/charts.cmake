@@ -40,7 +40,7 @@ function(cuzk_charts_fetch FOLDER REASON)
   if(NOT HAS STREQUAL LOCK)
     file(COPY ${CUZK_PAGE_FOLDER}/package.json ${CUZK_PAGE_FOLDER}/package-lock.json DESTINATION ${FOLDER}/npm)
     execute_process(COMMAND ${CUZK_NPM_PROGRAM} ci --ignore-scripts --no-audit --no-fund --no-update-notifier
-        --prefer-offline --fetch-retries=1 --fetch-timeout=30000 --loglevel=error
+        --prefer-offline --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-timeout=30000 --loglevel=error
       WORKING_DIRECTORY ${FOLDER}/npm TIMEOUT 120 RESULT_VARIABLE RESULT OUTPUT_VARIABLE TEXT ERROR_VARIABLE TEXT)
     if(NOT RESULT EQUAL 0)
       string(REGEX REPLACE "[\r\n].*" "" TEXT "${TEXT}")

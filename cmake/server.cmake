@@ -25,6 +25,7 @@ cuzk_layer(cuzk_restart SOURCES ${S}/systemd.c ${S}/restart.c DEPS cuzk_base ${C
 # The page, embedded: what the daemon needs is in the program.
 set(PAGE index.html page.js charts.js page.css icon.svg)
 list(TRANSFORM PAGE PREPEND ${S}/page/)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${S}/page/package-lock.json)
 cuzk_charts(${CMAKE_BINARY_DIR}/page)
 list(APPEND PAGE ${CMAKE_BINARY_DIR}/page/uPlot.js ${CMAKE_BINARY_DIR}/page/uPlot.css)
 set(PAGE_C ${CMAKE_BINARY_DIR}/page.c)
