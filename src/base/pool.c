@@ -31,8 +31,9 @@ struct turn {
 
 struct cuzk_pool {
     unsigned n_threads;
-    pthread_mutex_t turns; /* guards the next two */
+    pthread_mutex_t turns; /* guards the next three */
     bool is_taken;         /* a loop runs; what follows up to members is its caller's */
+    unsigned urgency;      /* of that loop */
     struct turn *waiting;  /* the next one first */
     bool is_started;
     unsigned n_members; /* threads that the system gave: at most n_threads - 1 */
@@ -46,11 +47,13 @@ struct cuzk_pool {
     void *ctx;
     size_t n_chunks;
     _Atomic size_t next;
+    atomic_bool pauses; /* a more urgent loop waits: no chunk is taken; written under turns */
 };
 
 static void take_chunks(cuzk_pool *pool, unsigned thread)
 {
-    for (;;) {
+    /* Relaxed: a hint; whose turn it is is decided under the mutex. */
+    while (!atomic_load_explicit(&pool->pauses, memory_order_relaxed)) {
         /* Relaxed: the counter only hands out numbers; the mutex orders the loop's data. */
         size_t chunk = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
         if (chunk >= pool->n_chunks) {
@@ -196,18 +199,24 @@ unsigned cuzk_pool_waiting(cuzk_pool *pool)
     return n;
 }
 
-static void take_turn(cuzk_pool *pool)
+/* is_paused: a loop that goes on, before those that are as urgent. */
+static void take_turn(cuzk_pool *pool, bool is_paused)
 {
     pthread_mutex_lock(&pool->turns);
-    if (pool->is_taken) {
+    if (!pool->is_taken) {
+        pool->urgency = thread_urgency;
+    } else {
         struct turn mine = {.urgency = thread_urgency};
         pthread_cond_init(&mine.given, NULL);
         struct turn **at = &pool->waiting;
-        while (*at != NULL && (*at)->urgency >= mine.urgency) {
+        while (*at != NULL && (*at)->urgency >= mine.urgency + is_paused) {
             at = &(*at)->next;
         }
         mine.next = *at;
         *at = &mine;
+        if (mine.urgency > pool->urgency) {
+            atomic_store_explicit(&pool->pauses, true, memory_order_relaxed);
+        }
         while (!mine.is_given) {
             pthread_cond_wait(&mine.given, &pool->turns);
         }
@@ -222,32 +231,27 @@ static void give_turn(cuzk_pool *pool)
     pthread_mutex_lock(&pool->turns);
     struct turn *next = pool->waiting;
     pool->is_taken = next != NULL;
+    atomic_store_explicit(&pool->pauses, false, memory_order_relaxed);
     if (next != NULL) {
         pool->waiting = next->next;
+        pool->urgency = next->urgency;
         next->is_given = true;
         pthread_cond_signal(&next->given);
     }
     pthread_mutex_unlock(&pool->turns);
 }
 
-void cuzk_pool_for(cuzk_pool *pool, size_t n_chunks, cuzk_pool_body body, void *ctx)
+/* Run chunks from `first` on, with the turn. Returns how many have been run in all: fewer than
+ * n_chunks where a more urgent loop came. */
+static size_t run_from(cuzk_pool *pool, size_t first, size_t n_chunks, cuzk_pool_body body,
+                       void *ctx)
 {
-    if (pool == NULL || pool->n_threads == 1 || n_chunks <= 1) {
-        for (size_t i = 0; i < n_chunks; i++) {
-            body(ctx, i, 0);
-        }
-        return;
-    }
-    take_turn(pool);
-    if (!pool->is_started) {
-        start(pool);
-    }
     pthread_mutex_lock(&pool->lock);
     pool->body = body;
     pool->ctx = ctx;
     pool->n_chunks = n_chunks;
     /* Relaxed: published by the mutex. */
-    atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->next, first, memory_order_relaxed);
     pool->running = pool->n_members;
     pool->generation++;
     pthread_cond_broadcast(&pool->start);
@@ -260,5 +264,28 @@ void cuzk_pool_for(cuzk_pool *pool, size_t n_chunks, cuzk_pool_body body, void *
         pthread_cond_wait(&pool->done, &pool->lock);
     }
     pthread_mutex_unlock(&pool->lock);
+    /* Relaxed: nobody takes chunks now. */
+    size_t next = atomic_load_explicit(&pool->next, memory_order_relaxed);
+    return next < n_chunks ? next : n_chunks;
+}
+
+void cuzk_pool_for(cuzk_pool *pool, size_t n_chunks, cuzk_pool_body body, void *ctx)
+{
+    if (pool == NULL || pool->n_threads == 1 || n_chunks <= 1) {
+        for (size_t i = 0; i < n_chunks; i++) {
+            body(ctx, i, 0);
+        }
+        return;
+    }
+    take_turn(pool, false);
+    if (!pool->is_started) {
+        start(pool);
+    }
+    size_t done = run_from(pool, 0, n_chunks, body, ctx);
+    while (done < n_chunks) {
+        give_turn(pool); /* to the one that is more urgent */
+        take_turn(pool, true);
+        done = run_from(pool, done, n_chunks, body, ctx);
+    }
     give_turn(pool);
 }

@@ -29,7 +29,9 @@ unsigned cuzk_pool_threads(const cuzk_pool *pool);
 /** Run body(ctx, 0 … n_chunks-1, thread) on all threads and return when the last has ended.
  *
  *  pool NULL: run in the caller's thread. Threads: several callers may use one pool at once; their
- *  loops then take turns: the most urgent caller's first, then in the order in which they came. */
+ *  loops then take turns: the most urgent caller's first, then in the order in which they came. A
+ *  loop that runs is paused for a more urgent one, once its chunks under way have ended; no two
+ *  loops ever run at once. */
 void cuzk_pool_for(cuzk_pool *pool, size_t n_chunks, cuzk_pool_body body, void *ctx);
 
 /** Loops that wait for their turn now. */

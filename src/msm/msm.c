@@ -20,8 +20,8 @@ typedef struct {
     cuzk_msm_query *queries;
     const uint8_t *scalars;
     const uint32_t *base_index; /* of its scalars, or NULL: first_index on */
-    size_t n;
-    uint64_t first_index; /* the base index that entries count from */
+    size_t first_scalar, n;     /* of all */
+    uint64_t first_index;       /* the base index that entries count from */
 
     /* set when its scalars have been looked at */
     cuzk_msm_windows windows;
@@ -342,6 +342,17 @@ static void make_digits(tile *t)
     t->index = listed || t->base_index != NULL ? index : NULL;
 }
 
+/* Between two loops of a tile: the caller may let others in, or end it. */
+static cuzk_status report_loop(const tile *t, const cuzk_msm_params *params, size_t q,
+                               cuzk_error *err)
+{
+    /* of the tile, in windows and queries, which take about as long each */
+    uint64_t loops = (uint64_t)t->at.n_windows * params->n_queries;
+    uint64_t loop = (uint64_t)t->first_window * params->n_queries + t->n_group * (q + 1);
+    return cuzk_report_progress(params->reporter, "sums", t->first_scalar * loops + t->n * loop,
+                                params->n * loops, err);
+}
+
 /* Add the tile's sum to the queries that have its bases. */
 static cuzk_status add_tile(tile *t, cuzk_msm_params *params, size_t ws_bytes, cuzk_error *err)
 {
@@ -386,6 +397,7 @@ static cuzk_status add_tile(tile *t, cuzk_msm_params *params, size_t ws_bytes, c
                 cuzk_pool_for(t->pool, t->n_tasks, tree_task, t);
                 join_tails(t);
                 reduce_group(t, q);
+                CUZK_TRY(report_loop(t, params, q, err));
             }
         }
     }
@@ -485,7 +497,12 @@ cuzk_status cuzk_msm(const cuzk_curve *curve, cuzk_msm_params *params, void *ws,
     for (size_t i = 0; i < params->n;) {
         size_t end = tile_end(params, i);
         CUZK_TRY(cuzk_report_progress(params->reporter, "sums", i, params->n, err));
-        tile t = {.curve = curve, .pool = pool, .queries = params->queries, .n = end - i, .ws = ws};
+        tile t = {.curve = curve,
+                  .pool = pool,
+                  .queries = params->queries,
+                  .first_scalar = i,
+                  .n = end - i,
+                  .ws = ws};
         t.scalars = (const uint8_t *)params->scalars + 32 * i;
         t.base_index = params->base_index != NULL ? params->base_index + i : NULL;
         t.first_index = index_at(params, i);

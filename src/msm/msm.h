@@ -30,7 +30,7 @@ typedef struct {
     cuzk_msm_query *queries; /* all use the same digits: sorted once */
     size_t n_queries;
     unsigned window_bits; /* 0: from the cost model; else 2 … 16, for tests and tuning */
-    /* Told how much is through, every 2^22 scalars; may be NULL. */
+    /* Told how much is through, between the loops of the sum; may be NULL. */
     const cuzk_reporter *reporter;
 } cuzk_msm_params;
 

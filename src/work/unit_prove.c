@@ -7,14 +7,17 @@ struct cuzk_pending {
     cuzk_proving *proving;
     const cuzk_work_call *call; /* of the half that runs */
     cuzk_reporter reporter;
+    cuzk_lane *lane; /* offered to others while the CPU makes a sum; NULL: not now */
 };
 
 static bool is_wanted(void *ctx, const char *stage, double done)
 {
-    const cuzk_work_call *call = ((const cuzk_pending *)ctx)->call;
+    const cuzk_pending *pending = ctx;
+    cuzk_error err; /* cancelled, which the caller says */
     (void)stage;
     (void)done;
-    return !call->is_cancelled(call->context);
+    return !pending->call->is_cancelled(pending->call->context) &&
+           (pending->lane == NULL || cuzk_lane_yield(pending->lane, &err) == CUZK_OK);
 }
 
 void cuzk_unit_pending_destroy(void *user, cuzk_pending *pending)
@@ -26,9 +29,13 @@ void cuzk_unit_pending_destroy(void *user, cuzk_pending *pending)
     }
 }
 
-static cuzk_status sums_with_lane(cuzk_pending *pending, cuzk_lane *lane, cuzk_error *err)
+/* On the CPU a sum may take seconds, in loops of milliseconds, between which the lane is offered,
+ * too. */
+static cuzk_status sums_with_lane(cuzk_pending *pending, cuzk_lane *lane, bool is_cpu,
+                                  cuzk_error *err)
 {
     CUZK_TRY(cuzk_lane_take(lane, err));
+    pending->lane = is_cpu ? lane : NULL;
     cuzk_status status = CUZK_OK;
     for (unsigned i = 0; i < cuzk_proving_n_sums(pending->proving) && status == CUZK_OK; i++) {
         status = i == 0 ? CUZK_OK : cuzk_lane_yield(lane, err);
@@ -36,6 +43,7 @@ static cuzk_status sums_with_lane(cuzk_pending *pending, cuzk_lane *lane, cuzk_e
             status = cuzk_proving_sum(pending->proving, i, err);
         }
     }
+    pending->lane = NULL;
     cuzk_lane_give(lane);
     return status;
 }
@@ -56,7 +64,7 @@ cuzk_status cuzk_unit_prove_start(cuzk_pending **out, const cuzk_prover *prover,
         status = cuzk_proving_quotient(made->proving, err);
     }
     if (status == CUZK_OK) {
-        status = sums_with_lane(made, call->lane, err);
+        status = sums_with_lane(made, call->lane, device == NULL, err);
     }
     if (status != CUZK_OK) {
         cuzk_unit_pending_destroy(NULL, made);

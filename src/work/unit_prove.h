@@ -8,8 +8,9 @@
 #include "engine/work.h"
 #include "groth16/proving.h"
 
-/** Rows and quotient, then, with the lane, the sums, between which it is offered to units that come
- *  first. Cancelling is noticed between and in them.
+/** Rows and quotient, then, with the lane, the sums, between which, and on the CPU between the
+ * loops of which, it is offered to units that come first. Cancelling is noticed between and in
+ * them.
  *
  *  prover, witness, device (NULL: the CPU): borrowed until the pending ends. Returned: ended by
  *  finish or destroy. Errors: those of cuzk_proving_*. */

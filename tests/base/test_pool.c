@@ -237,6 +237,61 @@ static void *wait_for_turn(void *urgency)
     return NULL;
 }
 
+/* ---- a loop that is paused ---- */
+
+enum { PAUSED = 100 };
+
+static struct {
+    cuzk_pool *pool;
+    pthread_t urgent;
+    atomic_bool urgent_is_done;
+    atomic_uint n_seen[PAUSED], n_late;
+} paused;
+
+static void do_nothing(void *ctx, size_t chunk, unsigned thread)
+{
+    (void)ctx, (void)chunk, (void)thread;
+}
+
+static void *come_urgently(void *unused)
+{
+    (void)unused;
+    cuzk_pool_set_urgency(1);
+    cuzk_pool_for(paused.pool, 50, do_nothing, NULL);
+    atomic_store(&paused.urgent_is_done, true);
+    return NULL;
+}
+
+/* The first two chunks last until the urgent loop waits; the others come after it. */
+static void note_pause(void *ctx, size_t chunk, unsigned thread)
+{
+    (void)ctx, (void)thread;
+    atomic_fetch_add(&paused.n_seen[chunk], 1);
+    if (chunk == 0) {
+        assert_int_equal(pthread_create(&paused.urgent, NULL, come_urgently, NULL), 0);
+    }
+    while (chunk < 2 && cuzk_pool_waiting(paused.pool) == 0) {
+        sched_yield();
+    }
+    if (chunk >= 2 && cuzk_pool_waiting(paused.pool) != 0) {
+        atomic_fetch_add(&paused.n_late, 1); /* run before the urgent loop */
+    }
+}
+
+static void test_paused_for_an_urgent_one(void **state)
+{
+    (void)state;
+    assert_int_equal(cuzk_pool_create(&paused.pool, 2, NULL), CUZK_OK);
+    cuzk_pool_for(paused.pool, PAUSED, note_pause, NULL);
+    assert_int_equal(pthread_join(paused.urgent, NULL), 0);
+    assert_true(atomic_load(&paused.urgent_is_done));
+    assert_int_equal(atomic_load(&paused.n_late), 0);
+    for (unsigned i = 0; i < PAUSED; i++) {
+        assert_int_equal(atomic_load(&paused.n_seen[i]), 1);
+    }
+    cuzk_pool_destroy(paused.pool);
+}
+
 /* Loops that wait while one runs: the most urgent first. */
 static void test_urgent_first(void **state)
 {
@@ -365,9 +420,10 @@ int main(void)
     usleep(20000);
     n_tasks_at_start = n_tasks();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loops),           cmocka_unit_test(test_callers_take_turns),
-        cmocka_unit_test(test_urgent_first),    cmocka_unit_test(test_threads_end),
-        cmocka_unit_test(test_too_few_threads), cmocka_unit_test(test_processors),
+        cmocka_unit_test(test_loops),        cmocka_unit_test(test_callers_take_turns),
+        cmocka_unit_test(test_urgent_first), cmocka_unit_test(test_paused_for_an_urgent_one),
+        cmocka_unit_test(test_threads_end),  cmocka_unit_test(test_too_few_threads),
+        cmocka_unit_test(test_processors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
