@@ -307,6 +307,10 @@ static void open_work(bench *b, const options *o, const bench_payload *p)
     check(cuzk_filecoin_work_create(&b->work, &work, &err), &err);
     for (unsigned i = 0; i < b->devices.n; i++) {
         const cuzk_work_device *d = &b->devices.devices[i];
+        if (d->missing[0] != '\0') {
+            fprintf(stderr, "device %s: %s\n", d->id, d->missing);
+            exit(1);
+        }
         printf("# %s %s, %llu MiB free, NUMA node %d\n", d->id, d->name,
                (unsigned long long)(d->memory_bytes >> 20), d->numa_node);
     }
@@ -333,7 +337,7 @@ static void open_engine(bench *b, const char *recording)
     cuzk_engine_device devices[CUZK_WORK_DEVICES_MAX];
     for (unsigned i = 0; i < b->devices.n; i++) {
         const cuzk_work_device *d = &b->devices.devices[i];
-        devices[i] = (cuzk_engine_device){d->id, d->name, d->memory_bytes, WORKERS};
+        devices[i] = (cuzk_engine_device){d->id, d->name, d->memory_bytes, WORKERS, NULL};
     }
     cuzk_stage_threads threads =
         cuzk_stage_threads_fill((cuzk_stage_threads){0}, b->devices.n, cuzk_cpu_count());

@@ -180,8 +180,10 @@ cuzk_status cuzk_api_device_open_chosen(cuzk_api_device **out, struct cuzk_pinne
                                         cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Begin a device anew after E_DEVICE_LOST: all that this process has on it is gone, and nobody may
- * use it; then test it. Errors: E_DEVICE, E_DEVICE_LOST: the driver does not give it back. */
-cuzk_status cuzk_api_device_renew(const char *name, cuzk_error *err) CUZK_WARN_UNUSED;
+ * use it; then test it. free_bytes: of its memory. Errors: E_DEVICE, E_DEVICE_LOST: the driver does
+ * not give it back. */
+cuzk_status cuzk_api_device_renew(uint64_t *free_bytes, const char *name,
+                                  cuzk_error *err) CUZK_WARN_UNUSED;
 
 /* A device that multiplies while keys are made. */
 typedef struct cuzk_api_multiplier cuzk_api_multiplier;

@@ -165,14 +165,17 @@ void cuzk_api_pass_forget(struct cuzk_key_pass *pass)
     cuzk_key_pass_forget(pass);
 }
 
-cuzk_status cuzk_api_device_renew(const char *name, cuzk_error *err)
+cuzk_status cuzk_api_device_renew(uint64_t *free_bytes, const char *name, cuzk_error *err)
 {
     cuzk_cuda_device d;
+    size_t free = 0, all = 0;
     int number = cuzk_api_device_number(name);
     CUZK_FAIL_IF(number < 0, err, CUZK_E_DEVICE, "\"%s\" is no card", name);
     CUZK_TRY(cuzk_cuda_device_reset(number, err));
     CUZK_TRY(cuzk_cuda_device_open_tested(&d, number, err));
+    CUresult result = CUZK_CU(d.api, cuMemGetInfo)(&free, &all);
     cuzk_cuda_device_close(&d);
+    *free_bytes = result == CUDA_SUCCESS ? free : 0;
     return CUZK_OK;
 }
 
@@ -304,8 +307,9 @@ void cuzk_api_pass_forget(struct cuzk_key_pass *pass)
     (void)pass;
 }
 
-cuzk_status cuzk_api_device_renew(const char *name, cuzk_error *err)
+cuzk_status cuzk_api_device_renew(uint64_t *free_bytes, const char *name, cuzk_error *err)
 {
+    *free_bytes = 0;
     return CUZK_FAIL(err, CUZK_E_DEVICE, "\"%s\" is no card", name);
 }
 

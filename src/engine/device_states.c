@@ -163,6 +163,33 @@ void cuzk_device_lost(cuzk_engine *engine, const cuzk_thread *thread, cuzk_unit 
     cuzk_unit_again(engine, unit, err);
 }
 
+/* ---- missing from the start ------------------------------------------------------------------ */
+
+void cuzk_device_set_missing(cuzk_engine *engine, unsigned d, const char *why)
+{
+    cuzk_device *device = &engine->devices[d];
+    set_reason(device, "%s", why);
+    device->is_counted = false;
+    engine->n_devices--;
+    device->needs_open = true;
+    device->n_tries = 1; /* whoever told so has tried: there is a pause before the next time */
+    device->state = CUZK_DEVICE_LOST;
+    device->retry_ns = UINT64_MAX; /* until all threads are there */
+}
+
+void cuzk_devices_await_missing(cuzk_engine *engine)
+{
+    cuzk_engine_lock(engine);
+    for (unsigned d = 0; d < engine->options.n_devices; d++) {
+        cuzk_device *device = &engine->devices[d];
+        if (device->state == CUZK_DEVICE_LOST && device->retry_ns == UINT64_MAX) {
+            uint64_t pause_ns = set_retry(engine, device);
+            tell(engine, CUZK_EVENT_DEVICE_RETRIED, d, pause_ns, CUZK_E_DEVICE, NULL);
+        }
+    }
+    cuzk_engine_unlock(engine);
+}
+
 /* ---- tending --------------------------------------------------------------------------------- */
 
 /* Nobody uses them. Gives the lock away meanwhile. */

@@ -69,15 +69,18 @@ static cuzk_status copy_devices(cuzk_engine *engine, const cuzk_engine_options *
         pthread_cond_init(&device->changed, NULL);
         device->is_counted = device->wants_used = true;
         device->since_ns = cuzk_now_ns();
-        engine->n_devices = d + 1;
+        engine->n_devices++;
+        if (from->missing != NULL) {
+            cuzk_device_set_missing(engine, d, from->missing);
+        }
         device->id = strdup(from->id);
         device->name = strdup(from->name != NULL ? from->name : from->id);
         CUZK_FAIL_IF(device->id == NULL || device->name == NULL, err, CUZK_E_MEMORY,
                      "no memory for the list of devices");
         device->memory.cap = from->memory_bytes;
         device->memory.slice = from->memory_bytes / 16;
-        copy[d] =
-            (cuzk_engine_device){device->id, device->name, from->memory_bytes, from->n_workers};
+        copy[d] = (cuzk_engine_device){device->id, device->name, from->memory_bytes,
+                                       from->n_workers, NULL};
     }
     return CUZK_OK;
 }
@@ -154,6 +157,9 @@ cuzk_status cuzk_engine_create(cuzk_engine **out, const cuzk_engine_options *opt
     }
     if (status == CUZK_OK) {
         status = cuzk_hands_start(engine, err);
+    }
+    if (status == CUZK_OK) {
+        cuzk_devices_await_missing(engine);
     }
     if (status != CUZK_OK) {
         cuzk_engine_destroy(engine);

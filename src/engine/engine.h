@@ -111,6 +111,8 @@ typedef struct {
     const char *name;
     uint64_t memory_bytes; /* budget of the device; 0: it uses host memory */
     unsigned n_workers;    /* 1 … CUZK_ENGINE_WORKERS_MAX; one more serves what is CRITICAL */
+    const char *missing;   /* why it cannot be used at first: as if lost, it is tried again; NULL: it
+                              can */
 } cuzk_engine_device;
 
 typedef struct {

@@ -327,6 +327,10 @@ unsigned cuzk_device_load(const cuzk_device *device);
 
 /* ---- device_states.c ------------------------------------------------------------------------- */
 
+/** A device that cannot be used when the engine is made, before there are threads. */
+void cuzk_device_set_missing(cuzk_engine *engine, unsigned device, const char *why);
+/** Once there are: tell of those, and have them tried again. */
+void cuzk_devices_await_missing(cuzk_engine *engine);
 /** Before and after using a device, or what is on it: enter waits while it is tended, and gives the
  *  lock away meanwhile. */
 void cuzk_device_enter(cuzk_engine *engine, unsigned device);

@@ -106,7 +106,7 @@
       "least 2GiB, or half of a budget that is too small for that.")                                \
     X(gpus, devices, LIST, 0, 16, "[]", NULL, RESTART,                                             \
       "Devices to prove on: ordinals of GPUs, or \"cpu\". Empty: all GPUs, or the CPU where\n"   \
-      "there is none.")                                                                                   \
+      "there is none. One that cannot be used is tried again; without any the daemon refuses.")            \
     X(gpus, gpu_workers_per_device, NUMBER, 1, 8, "2", NULL, RESTART,                              \
       "Threads that drive a device: one's copies and host work overlap the other's kernels. One more\n" \
       "is kept for CRITICAL jobs.")       \

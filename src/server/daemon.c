@@ -267,11 +267,14 @@ static cuzk_status open_engine(cuzk_daemon *d, cuzk_error *err)
     cuzk_engine_device devices[CUZK_WORK_DEVICES_MAX];
     for (unsigned i = 0; i < d->devices.n; i++) {
         const cuzk_work_device *w = &d->devices.devices[i];
-        devices[i] = (cuzk_engine_device){w->id, w->name, w->memory_bytes,
-                                          (unsigned)c->gpus_gpu_workers_per_device};
-        CUZK_LOG(d->log, CUZK_LOG_INFO, "device", CUZK_LOG_S("id", w->id),
-                 CUZK_LOG_S("name", w->name), CUZK_LOG_U("memory_bytes", w->memory_bytes),
-                 CUZK_LOG_I("numa_node", w->numa_node));
+        devices[i] =
+            (cuzk_engine_device){w->id, w->name, w->memory_bytes,
+                                 (unsigned)c->gpus_gpu_workers_per_device, or_null(w->missing)};
+        if (w->missing[0] == 0) { /* else the engine tells */
+            CUZK_LOG(d->log, CUZK_LOG_INFO, "device", CUZK_LOG_S("id", w->id),
+                     CUZK_LOG_S("name", w->name), CUZK_LOG_U("memory_bytes", w->memory_bytes),
+                     CUZK_LOG_I("numa_node", w->numa_node));
+        }
     }
     cuzk_engine_options o = {
         .devices = devices,

@@ -4,8 +4,14 @@
 #include "api/api.h"
 #include "base/cpu.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* A card that comes later may have less memory than it is taken to have by one part of so many: two
+ * of a kind differ by what the driver keeps. */
+enum { MEMORY_SLACK = 64 };
 
 /* The processor as the system calls it, else the CPU path. */
 static void name_cpu(char *out, size_t out_bytes)
@@ -42,6 +48,15 @@ static void add_card(cuzk_work_devices *out, const cuzk_device_info *card)
     snprintf(d->name, sizeof d->name, "%s", card->name);
 }
 
+static void set_missing(cuzk_work_device *device, const char *fmt, ...) CUZK_PRINTF(2, 3);
+static void set_missing(cuzk_work_device *device, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(device->missing, sizeof device->missing, fmt, args);
+    va_end(args);
+}
+
 /* The cards of this machine, looked for once. */
 typedef struct {
     bool is_known;
@@ -71,17 +86,56 @@ static cuzk_status add_by_id(cuzk_work_devices *out, cards *c, const char *id, c
         add_cpu(out);
         return CUZK_OK;
     }
-    CUZK_TRY(look(c, err));
+    cuzk_device_info absent = {.numa_node = -1};
+    snprintf(absent.id, sizeof absent.id, "%s", id);
+    snprintf(absent.name, sizeof absent.name, "%s", id);
+    cuzk_error why = {0};
+    if (look(c, &why) != CUZK_OK) { /* no card can be used */
+        add_card(out, &absent);
+        set_missing(&out->devices[out->n - 1], "%s", why.text);
+        return CUZK_OK;
+    }
     for (size_t i = 0; i < c->n; i++) {
         if (strcmp(c->infos[i].id, id) == 0) {
-            CUZK_FAIL_IF(!c->infos[i].is_usable, err, CUZK_E_DEVICE, "device \"%s\": %s", id,
-                         c->infos[i].reason);
             add_card(out, &c->infos[i]);
+            if (!c->infos[i].is_usable) {
+                set_missing(&out->devices[out->n - 1], "%s", c->infos[i].reason);
+            }
             return CUZK_OK;
         }
     }
-    return CUZK_FAIL(err, CUZK_E_DEVICE, "device \"%s\" is not there: %zu cards were found", id,
-                     c->n);
+    add_card(out, &absent);
+    set_missing(&out->devices[out->n - 1], "it is not there: %zu cards were found", c->n);
+    return CUZK_OK;
+}
+
+/* What is not known of those that are missing; an error where all are. */
+static cuzk_status settle_missing(cuzk_work_devices *made, cuzk_error *err)
+{
+    uint64_t least = 0;
+    bool is_one_there = made->n == 0;
+    for (unsigned i = 0; i < made->n; i++) {
+        const cuzk_work_device *d = &made->devices[i];
+        is_one_there = is_one_there || d->missing[0] == '\0';
+        if (d->missing[0] == '\0' && d->memory_bytes > 0 &&
+            (least == 0 || d->memory_bytes < least)) {
+            least = d->memory_bytes;
+        }
+    }
+    char reasons[400] = "";
+    size_t n = 0;
+    for (unsigned i = 0; i < made->n; i++) {
+        cuzk_work_device *d = &made->devices[i];
+        if (d->missing[0] != '\0') {
+            d->memory_bytes = d->memory_bytes == 0 ? least : d->memory_bytes;
+            n += n < sizeof reasons
+                     ? (size_t)snprintf(reasons + n, sizeof reasons - n, "%sdevice \"%s\": %s",
+                                        i > 0 ? "; " : "", d->id, d->missing)
+                     : 0;
+        }
+    }
+    CUZK_FAIL_IF(!is_one_there, err, CUZK_E_DEVICE, "%s", reasons);
+    return CUZK_OK;
 }
 
 /* A machine without cards, or without their driver, is none the worse. */
@@ -111,6 +165,7 @@ cuzk_status cuzk_work_devices_init(cuzk_work_devices *out, const char *const *id
     for (unsigned i = 0; i < n_ids; i++) {
         CUZK_TRY(add_by_id(&made, &c, ids[i], err));
     }
+    CUZK_TRY(settle_missing(&made, err));
     *out = made;
     return CUZK_OK;
 }
@@ -119,8 +174,22 @@ cuzk_status cuzk_work_devices_renew(const cuzk_work_devices *devices, unsigned d
                                     cuzk_error *err)
 {
     CUZK_FAIL_IF(device >= devices->n, err, CUZK_E_DEVICE, "there is no device %u", device);
-    if (devices->devices[device].memory_bytes == 0) {
+    const cuzk_work_device *d = &devices->devices[device];
+    uint64_t free_bytes = 0;
+    if (d->memory_bytes == 0 && d->missing[0] == '\0') {
         return CUZK_OK; /* the processor: nothing is to be opened */
     }
-    return cuzk_api_device_renew(devices->devices[device].id, err);
+    CUZK_TRY(cuzk_api_device_renew(&free_bytes, d->id, err));
+    if (d->missing[0] == '\0') {
+        return CUZK_OK;
+    }
+    CUZK_FAIL_IF(d->memory_bytes == 0, err, CUZK_E_DEVICE,
+                 "it is well now, but what memory it has was not known at the start: it is used "
+                 "after a restart");
+    uint64_t least = d->memory_bytes - d->memory_bytes / MEMORY_SLACK;
+    CUZK_FAIL_IF(free_bytes < least, err, CUZK_E_DEVICE,
+                 "it has %" PRIu64 " bytes free, not %" PRIu64
+                 " as the smallest card of the start: it is used after a restart",
+                 free_bytes, least);
+    return CUZK_OK;
 }

@@ -12,8 +12,10 @@ enum { CUZK_WORK_DEVICES_MAX = 16 };
 typedef struct {
     char id[32];           /* "cpu", "cuda:0" */
     char name[96];         /* of the processor or card */
-    uint64_t memory_bytes; /* of its own, free now; 0: it uses the host's */
+    uint64_t memory_bytes; /* of its own, free now; 0: it uses the host's, or is missing and nobody
+                              knows */
     int numa_node;         /* that it is closest to, as the system numbers it; -1: unknown */
+    char missing[256];     /* why it could not be used; "": it can be */
 } cuzk_work_device;
 
 struct cuzk_device_ledger; /* work/device_ledger.h */
@@ -25,17 +27,19 @@ typedef struct {
 } cuzk_work_devices;
 
 /** The devices of these ids, in their order; n_ids 0: all cards that can be used, or the CPU where
- *  there is none. Cards are tested: a second or so each.
+ *  there is none. Cards are tested: a second or so each. One that is named and not there, or fails
+ *  its test, is missing: in the list with the reason, as long as another one can be used. It is
+ *  taken to have as much memory as the smallest of the other cards, where its own is not known.
  *
  *  Errors: E_ARGUMENT (an id that is none, or twice, or too many), E_UNSUPPORTED (a card, in a
- *  program without CUDA), E_DEVICE (a card that is not there, or fails its test, with the reason).
+ *  program without CUDA), E_DEVICE (all are missing, with the reasons).
  */
 cuzk_status cuzk_work_devices_init(cuzk_work_devices *out, const char *const *ids, unsigned n_ids,
                                    cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Begin a device anew that was lost or drained, and test it: whatever was on it must have been
- * taken off. Errors: E_DEVICE: the driver does not give a card back to this process, with the
- * reason. */
+/** Begin a device anew that was lost, drained or missing, and test it: whatever was on it must have
+ * been taken off. Errors: E_DEVICE: the driver does not give a card to this process, or one that
+ * was missing has less memory than it is taken to have, with the reason. */
 cuzk_status cuzk_work_devices_renew(const cuzk_work_devices *devices, unsigned device,
                                     cuzk_error *err) CUZK_WARN_UNUSED;
 

@@ -47,11 +47,11 @@ static cuzk_status open_device(void *user, unsigned device, cuzk_error *err)
     return CUZK_OK;
 }
 
-static void begin(engine_test *t, opener *o, unsigned n_devices)
+/* missing: why the last device cannot be used at first; NULL: it can. */
+static void begin_with(engine_test *t, opener *o, unsigned n_devices, const char *missing)
 {
     static const char *const IDS[] = {"dev:0", "dev:1"};
     static const null_circuit ONE = {.name = "null-a", .bytes = 1, .device_bytes = 300};
-    memset(o, 0, sizeof *o);
     test_init(t);
     t->options.n_devices = n_devices;
     for (unsigned d = 0; d < n_devices; d++) {
@@ -60,7 +60,14 @@ static void begin(engine_test *t, opener *o, unsigned n_devices)
     t->options.renew = open_device;
     t->options.renew_user = o;
     t->options.retry_ns = 1000000;
+    t->devices[n_devices - 1].missing = missing;
     test_start(t, &(null_options){.circuits = &ONE, .n_circuits = 1});
+}
+
+static void begin(engine_test *t, opener *o, unsigned n_devices)
+{
+    memset(o, 0, sizeof *o);
+    begin_with(t, o, n_devices, NULL);
 }
 
 static cuzk_device_state drain(engine_test *t, unsigned d, bool wait)
@@ -373,6 +380,42 @@ static void test_stopped(void **state)
     test_call_clear(&held);
 }
 
+/* One of two is not there when the engine is made: the other one does everything, whoever adds it
+ * hears why not, and it comes by itself once it can be opened. */
+static void test_missing(void **state)
+{
+    (void)state;
+    engine_test t;
+    opener o = {.is_failing = true};
+    begin_with(&t, &o, 2, "it is not there");
+    cuzk_device_view seen = look(&t, 1);
+    assert_int_equal(seen.state, CUZK_DEVICE_LOST);
+    assert_true(seen.is_out && seen.n_renewals == 0);
+    assert_int_equal(look(&t, 0).state, CUZK_DEVICE_USED);
+    prove_some(&t, "without", 3);
+    assert_int_equal(n_begun_on(&t, 1), 0);
+    assert_int_equal(n_begun_on(&t, 0), 6);
+    cuzk_device_state was = CUZK_DEVICE_STATES;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_engine_device_add(t.engine, &was, 1, &err), CUZK_E_DEVICE);
+    assert_non_null(strstr(err.text, "its self-test failed"));
+    while (atomic_load(&o.n) < 3) { /* by itself, too */
+        sched_yield();
+    }
+    assert_int_not_equal(look(&t, 1).state, CUZK_DEVICE_USED);
+    assert_true(count(&t, CUZK_EVENT_DEVICE_RETRIED) >= 2);
+    long first = test_find_event(&t, CUZK_EVENT_DEVICE_RETRIED, CUZK_EVENT_INSTANT, NULL, -1, 0);
+    assert_int_equal(test_event(&t, first).event.device, 1);
+    assert_int_equal(count(&t, CUZK_EVENT_DEVICE_OUT), 0); /* it never was used */
+    atomic_store(&o.is_failing, false);
+    wait_state(&t, 1, CUZK_DEVICE_USED);
+    assert_false(look(&t, 1).is_out);
+    (void)drain(&t, 0, true);
+    prove_some(&t, "there", 1);
+    assert_int_equal(n_begun_on(&t, 1), 2);
+    test_clear(&t);
+}
+
 /* One that failed too often is used again when it is added, and its faults are forgotten. */
 static void test_out_and_added(void **state)
 {
@@ -517,6 +560,7 @@ int main(void)
         cmocka_unit_test(test_add_fails),
         cmocka_unit_test(test_changed_mind),
         cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_missing),
         cmocka_unit_test_teardown(test_out_and_added, no_faults),
         cmocka_unit_test_teardown(test_lost_and_drained, no_faults),
         cmocka_unit_test_teardown(test_one_of_two, no_faults),

@@ -522,6 +522,18 @@ static void test_devices(void **state)
     cuzk_status status = cuzk_work_devices_init(&found, card, 1, &err);
     assert_true(status == CUZK_E_UNSUPPORTED || status == CUZK_E_DEVICE);
     assert_int_equal(found.n, 1); /* as it was */
+    /* the CPU goes on without a card that is not there; its memory nobody knows */
+    static const char *const both[] = {"cuda:999", "cpu"};
+    cuzk_error_clear(&err);
+    status = cuzk_work_devices_init(&found, both, 2, &err);
+    if (status != CUZK_E_UNSUPPORTED) {
+        assert_ok(status);
+        assert_int_equal(found.n, 2);
+        assert_string_equal(found.devices[0].id, "cuda:999");
+        assert_true(found.devices[0].missing[0] != '\0' && found.devices[0].memory_bytes == 0);
+        assert_string_equal(found.devices[1].missing, "");
+        assert_int_equal(cuzk_work_devices_renew(&found, 0, &err), CUZK_E_DEVICE);
+    }
     /* what is reserved: what the largest card would do with the key, or its least where none fits
      */
     cuzk_work_devices two = {

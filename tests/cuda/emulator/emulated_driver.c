@@ -3,7 +3,8 @@
  *
  * CUZK_EMULATED_DEVICES: how many there are; 1. With several each has memory of its own: a call
  * that is given another device's is refused, and a kernel that touches it ends by SIGSEGV. One may
- * copy from another unless CUZK_EMULATED_PEERS is "none".
+ * copy from another unless CUZK_EMULATED_PEERS is "none". CUZK_EMULATED_BROKEN names a file: as
+ * long as it is there the last device cannot be opened.
  *
  * Linked into tests of kernels, and as a library that stands for libcuda.so.1 before the program
  * (LD_LIBRARY_PATH). CUZK_EMULATED_FAULT makes it fail: "init" (cuInit ends the process), "none"
@@ -183,6 +184,10 @@ CUresult cuDeviceTotalMem(size_t *out, CUdevice device)
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
 {
+    const char *path = getenv("CUZK_EMULATED_BROKEN");
+    if (path != NULL && device == emulated_devices() - 1 && access(path, F_OK) == 0) {
+        return CUDA_ERROR_DEVICE_UNAVAILABLE;
+    }
     *out = (CUcontext)(uintptr_t)&contexts[device];
     return CUDA_SUCCESS;
 }
