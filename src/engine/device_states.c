@@ -364,6 +364,11 @@ cuzk_status cuzk_engine_device_find(const cuzk_engine *engine, unsigned *device,
     return CUZK_OK;
 }
 
+const char *cuzk_engine_device_id(const cuzk_engine *engine, unsigned device)
+{
+    return engine->devices[device].id; /* does not change */
+}
+
 static cuzk_status check_index(const cuzk_engine *engine, unsigned d, cuzk_error *err)
 {
     CUZK_FAIL_IF(d >= engine->options.n_devices, err, CUZK_E_ARGUMENT,

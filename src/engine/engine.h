@@ -297,6 +297,9 @@ static inline const char *cuzk_device_state_name(cuzk_device_state state)
 cuzk_status cuzk_engine_device_find(const cuzk_engine *engine, unsigned *device, const char *name,
                                     cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** The id of a device: valid as long as the engine. device: below the number of devices. */
+const char *cuzk_engine_device_id(const cuzk_engine *engine, unsigned device);
+
 /** Give no new unit to a device, let those on it end, then take everything off it. Blocks until
  *  that is done; wait false: returns at once, and it goes on. One that is lost is not begun anew
  *  any more. was: its state before the call; DRAINED is fine. The last one may be drained, too:

@@ -67,6 +67,7 @@ static void fail_status(outcome *out, cuzk_status status)
         break;
     case CUZK_E_MEMORY: /* what is there leaves no room for it */
     case CUZK_E_MISMATCH:
+    case CUZK_E_CANCELLED: /* another call wanted the opposite */
         out->code = 409;
         break;
     case CUZK_E_UNAVAILABLE:
@@ -146,11 +147,49 @@ static void register_circuit(const cuzk_server *server, char *const values[PARAM
     free(info.path);
 }
 
+/* What a device was before drain or add, or why it is not so. */
+static void put_was(outcome *out, const cuzk_server *server, unsigned device, cuzk_device_state was,
+                    cuzk_status status)
+{
+    if (status != CUZK_OK) {
+        fail_status(out, status);
+        out->code = status == CUZK_E_DEVICE ? 409 : out->code; /* it is as it was */
+        return;
+    }
+    cuzk_text_put(&out->members, ",\"device\":");
+    cuzk_text_put_quoted(&out->members, cuzk_engine_device_id(server->engine, device));
+    cuzk_text_printf(&out->members, ",\"was\":\"%s\"", cuzk_device_state_name(was));
+}
+
+static void drain(const cuzk_server *server, char *const values[PARAMETERS_MAX], outcome *out)
+{
+    unsigned device = 0;
+    cuzk_device_state was = CUZK_DEVICE_USED;
+    cuzk_status status = cuzk_engine_device_find(server->engine, &device, values[0], &out->err);
+    if (status == CUZK_OK) {
+        status = cuzk_engine_device_drain(server->engine, &was, device, false, &out->err);
+    }
+    put_was(out, server, device, was, status);
+}
+
+static void add(const cuzk_server *server, char *const values[PARAMETERS_MAX], outcome *out)
+{
+    unsigned device = 0;
+    cuzk_device_state was = CUZK_DEVICE_USED;
+    cuzk_status status = cuzk_engine_device_find(server->engine, &device, values[0], &out->err);
+    if (status == CUZK_OK) {
+        status = cuzk_engine_device_add(server->engine, &was, device, &out->err);
+    }
+    put_was(out, server, device, was, status);
+}
+
 static const action actions[] = {{"check", {NULL}, false, check},
                                  {"cancel", {"job"}, false, cancel},
                                  {"preload", {"circuit"}, true, preload},
                                  {"evict", {"circuit"}, true, evict},
-                                 {"register", {"name", "zkey"}, true, register_circuit}};
+                                 {"register", {"name", "zkey"}, true, register_circuit},
+                                 {"drain", {"device"}, false, drain},
+                                 {"add", {"device"}, true, add}};
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -339,7 +378,8 @@ static void handle(void *user, cuzk_http_call *call, const cuzk_http_request *re
     const action *found = find_action(request->path);
     if (found == NULL) {
         refuse(call, 404,
-               "there is no such action; there are check, cancel, preload, evict and register");
+               "there is no such action; there are check, cancel, preload, evict, register, drain "
+               "and add");
         return;
     }
     task *t = calloc(1, sizeof *t);

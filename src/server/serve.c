@@ -259,7 +259,7 @@ static void shut_down(cuzk_daemon *d, int signal_fd, int event_fd)
     cuzk_rpc_look(d->rpc, &calls);
     bool is_admin_idle = cuzk_http_admin_stop(d->admin);
     if (!cuzk_preload_stop(d->preload, soon) || calls.blocking > 0 || !is_admin_idle) {
-        exit_now(d, "parameters are being loaded");
+        exit_now(d, "parameters are being loaded, or a device added");
     }
     pthread_t last;
     if (!g.all_done && pthread_create(&last, NULL, exit_soon, NULL) == 0) {

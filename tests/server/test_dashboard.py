@@ -90,7 +90,7 @@ def test_administration(cuzk):
         b.open("http://127.0.0.1:%d/" % d.http_port)
         held = d.c.start("Prove", submit=d.null("units=2 gate=open", "held"))
         b.wait("the job", "return document.getElementById('jobs').innerText.includes('held') && !document.getElementById('admin').hidden")
-        assert b.js("return document.querySelector('#jobs button')") is None
+        assert b.js("return document.querySelector('#jobs button, #devices button')") is None
         b.press("Tab")
         b.tab_to("the token", "e.id === 'token'")
         b.type("wrong-token-012345678")
@@ -132,6 +132,20 @@ def test_administration(cuzk):
         b.press("Tab", "Enter")
         b.wait("it to go", "return document.getElementById('told').textContent.includes('null-b is evicted')"
                " && !document.getElementById('residents').innerText.includes('null-b')")
+        b.js("document.querySelector('#pause').focus()")
+        b.tab_to("the device's button", "e.getAttribute('aria-label') === 'Drain device cpu'")
+        b.press("Enter")
+        b.wait("the question", "return document.getElementById('sure').open && document.getElementById('question').textContent.startsWith('Drain device cpu?')")
+        b.press("Tab", "Enter")
+        b.wait("it to be told", "return document.getElementById('told').textContent.startsWith('Device cpu is drained') && document.activeElement.id === 'told'"
+               " && document.getElementById('devices').innerText.includes('drained for')")
+        assert d.status()["devices"][0]["state"] == "drained"
+        b.js("document.querySelector('#pause').focus()")
+        b.tab_to("the device's button", "e.getAttribute('aria-label') === 'Add device cpu'")
+        b.press("Enter")
+        b.wait("it to be used", "return document.getElementById('told').textContent === 'Device cpu is used again.'"
+               " && document.querySelector('#devices button').textContent === 'Drain'")
+        assert d.status()["devices"][0]["state"] == "used"
         b.js("document.querySelector('#pause').focus()")
         b.tab_to("the end of it", "e.id === 'logout'")
         b.press("Enter")

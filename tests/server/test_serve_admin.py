@@ -39,10 +39,10 @@ def test_not_configured(cuzk):
     with Daemon(cuzk, test=True, name="none") as d:
         assert d.status()["admin"] is False
         for token in (None, ADMIN):
-            for action in ("check", "cancel", "preload", "evict", "nothing"):
-                status, _, answer = post(d, action, token, job="x", circuit="null-a")
+            for action in ("check", "cancel", "preload", "evict", "drain", "add", "nothing"):
+                status, _, answer = post(d, action, token, job="x", circuit="null-a", device="cpu")
                 assert status == 403 and "auth.admin_token_file" in answer["error"], (action, answer)
-        assert d.status()["allocations"]["srs"] == []
+        assert d.status()["allocations"]["srs"] == [] and d.status()["devices"][0]["state"] == "used"
 
 
 def test_rights(cuzk):
@@ -75,7 +75,7 @@ def test_rights(cuzk):
             status, _, answer = post(d, action, **fields)
             assert status == 404 and "there are check, cancel" in answer["error"], (action, answer)
         for action, fields in (("cancel", {}), ("cancel", {"job": ""}), ("cancel", {"circuit": "x"}), ("preload", {}), ("evict", {}),
-                               ("cancel", {"job": "x" * 5000}), ("register", {"name": "x"})):
+                               ("cancel", {"job": "x" * 5000}), ("register", {"name": "x"}), ("drain", {}), ("add", {"job": "x"})):
             assert code(d, action, **fields) == 400, (action, fields)
         # without a Host
         with socket.create_connection(("127.0.0.1", d.http_port), SOON) as s:
@@ -164,6 +164,33 @@ def test_end_while_loading(cuzk):
         assert d.wait_end() == 0 and "parameters are being loaded" in d.log(), d.log()
         d.process = None
         t.join(SOON)
+
+
+def test_devices(cuzk):
+    """Drained at once while something runs there, added when it is used again; what cannot be is said."""
+    d = administered(cuzk, **{"test.faults": ["open@1*1:E_DEVICE"]})
+    d.env["CUZK_TEST_DEVICES"] = "2"
+    with d:
+        def state(id):
+            return next(x for x in d.status()["devices"] if x["id"] == id)["state"]
+        held = [d.c.start("Prove", submit=d.null("gate=open held=%d" % i, "held-%d" % i)) for i in range(4)]
+        wait_until("both are busy", lambda: sum(w["state"] != "idle" for w in d.status()["gpu_workers"]) == 4, SOON)
+        assert post(d, "drain", device="1")[::2] == (200, {"ok": True, "device": "null:1", "was": "used"})
+        assert state("null:1") == "draining" and state("cpu") == "used"
+        d.open_gate("open")
+        assert [h.result().result.status for h in held] == [COMPLETED] * 4
+        wait_until("it is drained", lambda: state("null:1") == "drained", SOON)
+        assert post(d, "drain", device="null:1")[2]["was"] == "drained"
+        status, _, answer = post(d, "add", device="null:1")
+        assert status == 409 and "device null:1 is not used" in answer["error"] and "a fault was asked for" in answer["error"], answer
+        assert state("null:1") == "drained"
+        assert post(d, "add", device="1")[::2] == (200, {"ok": True, "device": "null:1", "was": "drained"})
+        assert state("null:1") == "used" and post(d, "add", device="null:1")[2]["was"] == "used"
+        for action in ("drain", "add"):
+            status, _, answer = post(d, action, device="2")
+            assert status == 404 and "there are cpu, null:1" in answer["error"], answer
+            assert code(d, action, token=SUBMIT, device="1") == 403
+        assert state("null:1") == "used" and 'action=drain of=1 status=200' in d.log(), d.log()
 
 
 def test_circuits(cuzk):

@@ -150,7 +150,8 @@ function showDevices(s, t) {
     return [d.id === d.name || !d.name ? d.id : d.id + ' (' + d.name + ')', use ? share(use.kernel_ns, all) : '–',
       use ? share(use.copy_up_ns, all) + ' / ' + share(use.copy_down_ns, all) : '–', use ? share(use.lane_ns, all) : '–',
       use ? share(use.worker_ns, all * workers) : '–', use ? String(use.units) : '–',
-      d.memory_bytes ? `${bytes(d.reserved_bytes)} of ${bytes(d.memory_bytes)}` : 'the host’s', now];
+      d.memory_bytes ? `${bytes(d.reserved_bytes)} of ${bytes(d.memory_bytes)}` : 'the host’s', now,
+      d.state === 'used' ? act('Drain', 'Drain device ' + d.id, () => drain(d.id)) : act(d.state !== 'opening' && 'Add', 'Add device ' + d.id, () => add(d.id))];
   }, [1, 2, 3, 4, 5]);
 }
 
@@ -351,6 +352,19 @@ async function preload(circuit) {
   tell(`Loading ${circuit} …`);
   const a = await administer('preload', {circuit});
   if (a) tell(a.already_loaded ? `${circuit} was loaded already.` : `${circuit} is loaded, after ${time(a.load_time_ms / 1000)}.`);
+}
+
+async function drain(device) {
+  if (!await isSure(`Drain device ${device}? It gets no new partition until it is added.`)) return;
+  if (await administer('drain', {device})) tell(`Device ${device} is drained once its partitions have ended.`);
+  $('told').focus(); // its button is another one
+}
+
+async function add(device) {
+  tell(`Testing device ${device} …`);
+  const a = await administer('add', {device});
+  if (a) tell(a.was === 'used' ? `Device ${device} was used already.` : `Device ${device} is used again.`);
+  $('told').focus();
 }
 
 async function register(name, zkey) {
