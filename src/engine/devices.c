@@ -77,6 +77,7 @@ static bool evict_one(cuzk_engine *engine, cuzk_thread *thread, const cuzk_slot 
         return false;
     }
     best->devices[d].is_loaded = false;
+    best->devices[d].is_leaving = true;
     best->devices[d].next_evict = thread->evict;
     thread->evict = best;
     best->n_users++; /* stays in host memory until it is off the device */
@@ -113,11 +114,23 @@ void cuzk_device_run_evictions(cuzk_engine *engine, cuzk_thread *thread)
 {
     while (thread->evict != NULL) {
         cuzk_slot *slot = thread->evict;
-        thread->evict = slot->devices[thread->device].next_evict;
+        cuzk_slot_device *on = &slot->devices[thread->device];
+        thread->evict = on->next_evict;
         pthread_mutex_unlock(&engine->lock);
         slot->work->device_evict(slot->work->user, slot->resident, thread->device);
         pthread_mutex_lock(&engine->lock);
+        on->is_leaving = false;
+        pthread_cond_broadcast(&engine->devices[thread->device].changed);
         slot->n_users--;
+    }
+}
+
+/* Before it is put there: another thread may just take it off. That one waits for nobody who waits
+ * here: a thread takes off what it has to before it puts anything anywhere. */
+static void wait_gone(cuzk_engine *engine, const cuzk_slot *slot, unsigned d)
+{
+    while (slot->devices[d].is_leaving) {
+        pthread_cond_wait(&engine->devices[d].changed, &engine->lock);
     }
 }
 
@@ -139,6 +152,7 @@ static void note_load(cuzk_engine *engine, cuzk_slot *slot, unsigned d, uint64_t
 
 static cuzk_status put_on(cuzk_engine *engine, cuzk_slot *slot, unsigned d, cuzk_error *err)
 {
+    wait_gone(engine, slot, d);
     uint64_t from_ns = cuzk_now_ns();
     pthread_mutex_unlock(&engine->lock);
     cuzk_hands_place(engine, (int)d, -1);
@@ -196,6 +210,9 @@ void cuzk_devices_warm(cuzk_engine *engine, cuzk_slot *slot)
             cuzk_device_enter(engine, d); /* at once: what is used is not tended */
             devices[n++] = d;
         }
+    }
+    for (unsigned i = 0; i < n; i++) {
+        wait_gone(engine, slot, devices[i]);
     }
     pthread_mutex_unlock(&engine->lock);
     uint64_t from_ns = cuzk_now_ns();

@@ -211,6 +211,7 @@ typedef enum {
 
 typedef struct {
     bool is_loaded, is_loading; /* either: its bytes are reserved */
+    bool is_leaving;            /* it is being taken off; nothing is put there meanwhile */
     unsigned n_users;           /* units on the device */
     uint64_t used_ns;
     cuzk_slot *next_evict; /* of a worker's list */
@@ -299,7 +300,8 @@ typedef struct {
     cuzk_lane *lane_holder;
     cuzk_order lane_waiters;
     pthread_cond_t loaded;           /* a resident has been put on it, or could not be */
-    pthread_cond_t changed;          /* its state, what is wanted of it, or it may be entered */
+    pthread_cond_t changed;          /* its state, what is wanted of it, it may be entered, or a
+                                        resident is off it */
     unsigned n_inside;               /* threads that use it, or what is on it */
     cuzk_device_state state, before; /* before: that to go back to when opening it fails */
     uint64_t since_ns;

@@ -30,6 +30,7 @@ struct cuzk_task {
 struct cuzk_resident {
     const null_circuit *circuit;
     uint64_t bytes;
+    atomic_uint is_on; /* bits of devices */
 };
 
 struct cuzk_unit_witness {
@@ -288,6 +289,8 @@ static cuzk_status device_load(void *user, cuzk_resident *resident, unsigned dev
     rest_us(resident->circuit->put_us);
     CUZK_FAIL_IF((work->options.refusing >> device & 1) != 0, err, CUZK_E_DEVICE,
                  "device %u refuses", device);
+    CUZK_FAIL_IF((atomic_fetch_or(&resident->is_on, 1u << device) >> device & 1) != 0, err,
+                 CUZK_E_INTERNAL, "%s is on device %u already", resident->circuit->name, device);
     atomic_fetch_add(&work->on_device, 1);
     atomic_fetch_add(&work->n_puts, 1);
     return CUZK_OK;
@@ -304,9 +307,10 @@ static void devices_load(void *user, cuzk_resident *resident, const cuzk_devices
 
 static void device_evict(void *user, cuzk_resident *resident, unsigned device)
 {
-    (void)resident;
-    (void)device;
-    atomic_fetch_sub(&((null_work *)user)->on_device, 1);
+    null_work *work = (null_work *)user;
+    (void)hook(work, NULL_EVICT, resident->circuit->name, -1, NULL);
+    atomic_fetch_and(&resident->is_on, ~(1u << device));
+    atomic_fetch_sub(&work->on_device, 1);
 }
 
 /* ---- units ----------------------------------------------------------------------------------- */

@@ -33,6 +33,7 @@ typedef enum {
     NULL_FINISH,
     NULL_VERIFY,
     NULL_ASSEMBLE,
+    NULL_EVICT, /* before it is off the device */
     NULL_STAGES
 } null_stage;
 
@@ -47,7 +48,8 @@ typedef struct {
     const null_circuit *circuits; /* borrowed */
     unsigned n_circuits;
     /* Called when a stage begins; may block: what it returns is the stage's outcome. May be NULL.
-     * unit: -1 where there is none. text: the payload's, up to its NUL; a circuit's for LOAD. */
+     * unit: -1 where there is none. text: the payload's, up to its NUL; a circuit's for
+     * LOAD and EVICT, whose outcome nobody asks for. */
     cuzk_status (*hook)(void *user, null_stage stage, const char *text, int unit,
                         const cuzk_work_call *call);
     void *hook_user;

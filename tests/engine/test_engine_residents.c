@@ -543,6 +543,44 @@ static void test_preload_on_device(void **state)
     test_clear(&t);
 }
 
+/* A unit wants back what another one's thread just takes off: it is put there once it is gone. */
+static void test_back_while_it_goes(void **state)
+{
+    (void)state;
+    static const null_circuit SMALL[] = {{.name = "null-a", .bytes = 1, .device_bytes = 30},
+                                         {.name = "null-b", .bytes = 1, .device_bytes = 50},
+                                         {.name = "null-c", .bytes = 1, .device_bytes = 50},
+                                         {.name = "host-only", .bytes = 1}};
+    engine_test t;
+    test_init(&t);
+    t.devices[0].memory_bytes = 100;
+    t.devices[0].n_workers = 3;
+    t.options.witness_ahead = 3;
+    test_start(&t, &(null_options){.circuits = SMALL, .n_circuits = 4});
+    prove(&t, "a", "circuit=null-a");
+    prove(&t, "b", "circuit=null-b");
+    unsigned a_goes = test_gate(&t, NULL_EVICT, "null-a", -1);
+    unsigned b_goes = test_gate(&t, NULL_EVICT, "null-b", -1);
+    test_call c, back;
+    test_submit(&t, &c, "c", 0, "circuit=null-c");
+    test_gate_wait(&t, a_goes, 1);
+    test_submit(&t, &back, "back", 0, "circuit=null-a n=2");
+    test_gate_wait(&t, b_goes, 1);
+    test_gate_open(&t, b_goes);
+    for (int i = 0; i < 5; i++) { /* meanwhile it would have been put there beside the old one */
+        char id[32];
+        snprintf(id, sizeof id, "meanwhile-%d", i);
+        prove(&t, id, "circuit=host-only");
+    }
+    assert_int_equal(null_work_alive(t.work).on_device, 1);
+    test_gate_open(&t, a_goes);
+    test_expect_completed(&c, "circuit=null-c", 1);
+    test_expect_completed(&back, "circuit=null-a n=2", 1);
+    assert_int_equal(null_work_alive(t.work).on_device, 2);
+    assert_int_equal(test_look(&t).devices[0].reserved_bytes, 80);
+    test_clear(&t);
+}
+
 /* Three circuits in turn where two fit, from several callers: everything is done, within the
  * budget. */
 static void test_thrash(void **state)
@@ -610,6 +648,7 @@ int main(void)
         cmocka_unit_test(test_idle_time),
         cmocka_unit_test(test_device_memory),
         cmocka_unit_test(test_thrash),
+        cmocka_unit_test(test_back_while_it_goes),
         cmocka_unit_test(test_preload_on_device),
         cmocka_unit_test(test_preload_on_devices),
         cmocka_unit_test(test_unequal_devices),

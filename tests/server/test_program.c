@@ -85,7 +85,8 @@ static cuzk_status trace(void *user, null_stage stage, const char *text, int uni
                          const cuzk_work_call *call)
 {
     static const char *const names[NULL_STAGES] = {"decode", "load",   "witness", "prove",
-                                                   "lane",   "finish", "verify",  "assemble"};
+                                                   "lane",   "finish", "verify",  "assemble",
+                                                   "evict"};
     (void)user;
     char line[4200];
     int n = snprintf(line, sizeof line, "%s %d %.4000s\n", names[stage], unit, text);
