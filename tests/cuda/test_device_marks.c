@@ -3,7 +3,7 @@
  * the event directly before its first kernel and no copy lies in it; every kernel and every copy
  * between host and device lies in a span of its kind. Between the code and the emulated driver all
  * that is put on streams is written down; each of it takes a second. */
-#include "backend/cuda/device_prover.h"
+#include "backend/cuda/device_prover_impl.h"
 #include "device_test.h"
 #include "groth16/support.h"
 
@@ -153,17 +153,41 @@ static void check_ops(const seen_span *spans, size_t n, CUstream uploads)
     }
 }
 
+/* The first copy of a proof's witness: of each proof on a stream of its own. */
+static unsigned find_upload(unsigned n_before)
+{
+    CUstream before[CUZK_CARD_SLOTS_MAX];
+    unsigned n = 0, i = 0;
+    for (;; i++) {
+        assert_true(i < n_ops);
+        bool is_new = ops[i].kind == UP;
+        for (unsigned k = 0; k < n; k++) {
+            is_new = is_new && ops[i].stream != before[k];
+        }
+        if (is_new && n == n_before) {
+            return i;
+        }
+        if (is_new) {
+            before[n++] = ops[i].stream;
+        }
+    }
+}
+
+/* The spans of proofs that one pass serves, together. */
+static struct {
+    seen_span spans[OPS_MAX];
+    size_t n;
+} together;
+static unsigned n_at_once = 1; /* proofs whose witnesses are copied before the first one runs */
+
 /* The witness is copied first, so that its span, and the event before it, tie the clocks. */
 static void take_spans(void *ctx, const cuzk_device_span *spans, size_t n,
                        const cuzk_device_clock_fit *fit)
 {
     const uint64_t second = UINT64_C(1000000000);
-    unsigned *n_proofs = ctx, upload = 0;
+    unsigned *n_proofs = ctx, upload = find_upload(*n_proofs % n_at_once);
     uint64_t upload_ns = 0;
     (void)fit;
-    while (upload < n_ops && ops[upload].kind != UP) {
-        upload++;
-    }
     assert_in_range(upload, 1, n_ops - 1);
     for (size_t i = 0; i < n; i++) {
         upload_ns = spans[i].kind == CUZK_TIME_UPLOAD ? spans[i].begin_ns : upload_ns;
@@ -180,7 +204,13 @@ static void take_spans(void *ctx, const cuzk_device_span *spans, size_t n,
         assert_true(seen[i].end < n_ops);
         check_span(&seen[i]);
     }
-    check_ops(seen, n, ops[upload].stream);
+    if (n_at_once == 1) {
+        check_ops(seen, n, ops[upload].stream);
+    } else {
+        assert_true(together.n + n <= OPS_MAX);
+        memcpy(together.spans + together.n, seen, n * sizeof *seen);
+        together.n += n;
+    }
     free(seen);
     ++*n_proofs;
 }
@@ -261,11 +291,59 @@ static void test_pieces(void **state)
     close_circuit(&c);
 }
 
+/* What comes back of a proof; whether it is right others check. */
+static void end(const cuzk_prover *prover, const cuzk_prove_device *face, cuzk_device_proof *proof)
+{
+    cuzk_error error = {0};
+    cuzk_jac h;
+    cuzk_query_set sets[CUZK_PROVER_SETS];
+    memcpy(sets, prover->sets, sizeof sets);
+    must(face->end(face->context, proof, &h, sets, &error), &error);
+}
+
+/* One pass over a streamed key for two proofs: whose clock has what the kernels of a sum are for
+ * has the copies between them, too. */
+static void test_pass_for_two(void **state)
+{
+    (void)state;
+    circuit c = open_circuit("circom/bn254/poseidon2");
+    cuzk_error error = {0};
+    cuzk_device_prover *d = NULL;
+    unsigned n_proofs = 0;
+    cuzk_device_prover_params params = {.piece = 128, .spans = take_spans, .spans_ctx = &n_proofs};
+    must(cuzk_device_prover_create(&d, &watched, c.prover, &params, &error), &error);
+    cuzk_arena arena = *cuzk_device_prover_memory(d);
+    cuzk_device_prover_destroy(d);
+    params.memory_limit = arena.total - arena.bytes[CUZK_ARENA_KEY] / 2;
+    must(cuzk_device_prover_create(&d, &watched, c.prover, &params, &error), &error);
+    assert_int_equal(d->plan.mode, CUZK_CARD_STREAMED);
+    assert_true(d->plan.n_slots >= 2);
+    const cuzk_prove_device *face = cuzk_device_prover_get(d);
+    cuzk_device_proof *proofs[2];
+    n_at_once = 2;
+    n_ops = n_kernel_spans = 0;
+    for (int i = 0; i < 2; i++) {
+        must(face->begin(face->context, &proofs[i], c.witness, &error), &error);
+    }
+    for (int i = 0; i < 2; i++) {
+        must(face->run(face->context, proofs[i], &error), &error);
+    }
+    for (int i = 0; i < 2; i++) {
+        end(c.prover, face, proofs[i]);
+    }
+    assert_int_equal(n_proofs, 2);
+    check_ops(together.spans, together.n, ops[find_upload(0)].stream);
+    n_at_once = 1;
+    cuzk_device_prover_destroy(d);
+    close_circuit(&c);
+}
+
 int main(void)
 {
     device_test_open();
     watch();
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_resident),
-                                       cmocka_unit_test(test_pieces)};
+                                       cmocka_unit_test(test_pieces),
+                                       cmocka_unit_test(test_pass_for_two)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

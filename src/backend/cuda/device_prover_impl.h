@@ -163,7 +163,8 @@ cuzk_status cuzk_prover_quotient(const cuzk_device_prover *d, const cuzk_device_
 cuzk_status cuzk_prover_clear_counts(const cuzk_device_prover *d, size_t n_bytes,
                                      cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** These counts on their way to proof->counts, as a download of their own. Does not wait.
+/** These counts on their way to proof->counts, as a download of their own of the proof that has the
+ *  lane. Does not wait.
  *  Errors: E_DEVICE, E_MEMORY. */
 cuzk_status cuzk_prover_fetch_counts(const cuzk_device_prover *d, const cuzk_device_proof *proof,
                                      size_t n_bytes, cuzk_error *err) CUZK_WARN_UNUSED;

@@ -223,10 +223,11 @@ cuzk_status cuzk_prover_fetch_counts(const cuzk_device_prover *d, const cuzk_dev
                                      size_t n_bytes, cuzk_error *err)
 {
     CUstream stream = d->streams[0];
-    CUZK_TRY(cuzk_device_times_mark(proof->times, CUZK_TIME_DOWNLOAD, stream, err));
+    cuzk_device_times *times = d->summer.adder.times; /* as the kernels before it */
+    CUZK_TRY(cuzk_device_times_mark(times, CUZK_TIME_DOWNLOAD, stream, err));
     CUZK_CUDA_TRY(d->api, err, cuMemcpyDtoHAsync,
                   (proof->counts, cuzk_prover_address(d, d->at.counts), n_bytes, stream));
-    return cuzk_device_times_mark(proof->times, CUZK_TIME_WAIT, stream, err);
+    return cuzk_device_times_mark(times, CUZK_TIME_WAIT, stream, err);
 }
 
 /* What each query is over, and how much of it: on its way to `counts`. */
