@@ -155,6 +155,7 @@ typedef struct {
     uint64_t arrived_bytes, arrived_ns; /* circuit and key, decoding and checks included */
     uint64_t read_bytes; /* of the key, that were read from the host's memory for it alone */
     const char *why_not; /* why it was not copied from the peer that there was; else "" */
+    bool is_bad_link;    /* and trying again would fail again */
 } cuzk_api_device_facts;
 
 /** NULL: all zero. */

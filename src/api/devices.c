@@ -224,6 +224,7 @@ cuzk_api_device_facts cuzk_api_device_look(const cuzk_api_device *device)
     facts.arrived_ns = arrival->ns;
     facts.read_bytes = stream.n_read_bytes;
     facts.why_not = arrival->why_not;
+    facts.is_bad_link = arrival->is_bad_link;
     return facts;
 }
 

@@ -23,6 +23,7 @@ static cuzk_cuda_device devices[N_DEVICES];
 static cuzk_cuda_api counting;
 static const cuzk_cuda_api *plain;
 static atomic_ullong up_bytes, peer_bytes;
+static atomic_uint n_launches, n_retains, n_releases;
 static atomic_int bad_copy; /* the copy between devices, counted from 1, that flips a bit */
 
 static CUresult count_up(CUdeviceptr to, const void *from, size_t n, CUstream stream)
@@ -42,6 +43,26 @@ static CUresult count_peer(CUdeviceptr to, CUcontext tc, CUdeviceptr from, CUcon
     return result;
 }
 
+static CUresult count_launches(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                               unsigned by, unsigned bz, unsigned shared, CUstream s, void **p,
+                               void **x)
+{
+    n_launches++;
+    return CUZK_CU(plain, cuLaunchKernel)(f, gx, gy, gz, bx, by, bz, shared, s, p, x);
+}
+
+static CUresult count_retains(CUcontext *out, CUdevice d)
+{
+    n_retains++;
+    return CUZK_CU(plain, cuDevicePrimaryCtxRetain)(out, d);
+}
+
+static CUresult count_releases(CUdevice d)
+{
+    n_releases++;
+    return CUZK_CU(plain, cuDevicePrimaryCtxRelease)(d);
+}
+
 static void open_devices(void)
 {
     setenv("CUZK_EMULATED_DEVICES", "3", 1);
@@ -50,6 +71,9 @@ static void open_devices(void)
     counting = *plain;
     CUZK_CU(&counting, cuMemcpyHtoDAsync) = count_up;
     CUZK_CU(&counting, cuMemcpyPeerAsync) = count_peer;
+    CUZK_CU(&counting, cuLaunchKernel) = count_launches;
+    CUZK_CU(&counting, cuDevicePrimaryCtxRetain) = count_retains;
+    CUZK_CU(&counting, cuDevicePrimaryCtxRelease) = count_releases;
     for (int i = 0; i < N_DEVICES; i++) {
         devices[i] = device;
         devices[i].api = &counting;
@@ -71,9 +95,8 @@ typedef struct {
     cuzk_prover *prover;
 } whole_key;
 
-static whole_key circom_key(void)
+static whole_key key_of(const char *name)
 {
-    static const char name[] = "circom/bn254/multiplier2";
     cuzk_error error = {0};
     whole_key k = {.bytes = support_zkey(name, NULL)};
     k.zkey = support_open_zkey(&k.bytes);
@@ -81,6 +104,11 @@ static whole_key circom_key(void)
     support_fixed_rs(name, k.zkey.curve, &k.blinding, &k.expected);
     must(cuzk_prover_create_zkey(&k.prover, &k.zkey, NULL, NULL, NULL, &error), &error);
     return k;
+}
+
+static whole_key circom_key(void)
+{
+    return key_of("circom/bn254/multiplier2");
 }
 
 static void drop_key(whole_key *k)
@@ -264,7 +292,7 @@ static void test_peers(void **state)
 
 /* Whatever is against it, the key comes from the host, and the proof is right. */
 static void expect_from_host(const whole_key *k, const cuzk_device_prover_params *params,
-                             const char *why)
+                             const char *why, bool is_bad_link)
 {
     cuzk_device_prover *d = put(k, &devices[1], params);
     const cuzk_arrival *a = cuzk_device_prover_arrival(d);
@@ -272,6 +300,7 @@ static void expect_from_host(const whole_key *k, const cuzk_device_prover_params
     if (strstr(a->why_not, why) == NULL) {
         fail_msg("\"%s\" does not say \"%s\"", a->why_not, why);
     }
+    assert_true(a->is_bad_link == is_bad_link);
     expect_same_key(params->peer, d);
     expect_proof(k, d);
     cuzk_device_prover_destroy(d);
@@ -292,21 +321,21 @@ static void test_not_from_peer(void **state)
     params.peer = first;
 
     setenv("CUZK_EMULATED_PEERS", "none", 1);
-    expect_from_host(&k, &params, "cuda:0: the cards cannot read each other's memory");
+    expect_from_host(&k, &params, "cuda:0: the cards cannot read each other's memory", false);
     unsetenv("CUZK_EMULATED_PEERS");
 
     for (unsigned n = 0; n < 4; n++) { /* it is wanted away before copy n */
         unsigned left = n;
         params.peer_stays = stays_for;
         params.peer_ctx = &left;
-        expect_from_host(&k, &params, "it is wanted away");
+        expect_from_host(&k, &params, "it is wanted away", false);
     }
     params.peer_stays = NULL;
 
     for (int n = 1; n < 6; n++) { /* a bit of copy n is wrong: the sums tell where */
         bad_copy = n;
         expect_from_host(&k, &params,
-                         n == 1 ? "the circuit has the checksum " : " has the checksum ");
+                         n == 1 ? "the circuit has the checksum " : " has the checksum ", true);
     }
     first->has_sums = false;
     bad_copy = 0;
@@ -318,12 +347,13 @@ static void test_not_from_peer(void **state)
     drop_key(&k);
 }
 
-/* The source is gone as soon as nothing of it is read: after the copy, or when it is given up and
- * the key comes from the host instead. */
+/* The source is gone as soon as nothing of it is read: after the copy, before what came is summed,
+ * or when it is given up and the key comes from the host instead. */
 typedef struct {
     cuzk_device_prover *source;
     unsigned n_pieces; /* that it stays for */
     unsigned n_done;
+    unsigned n_launches; /* before it was done */
 } leaving;
 
 static bool leaving_stays(void *ctx)
@@ -337,6 +367,7 @@ static void leaving_done(void *ctx)
     cuzk_error error = {0};
     leaving *l = ctx;
     l->n_done++;
+    l->n_launches = n_launches;
     cuzk_device_prover_destroy(l->source);
     DRIVER(cuCtxSetCurrent, (devices[1].context)); /* an eviction is another thread's */
 }
@@ -357,6 +388,7 @@ static void test_source_leaves(void **state)
         assert_int_equal(l.n_done, 1);
         assert_int_equal(cuzk_device_prover_arrival(d)->way,
                          i == 2 ? CUZK_ARRIVAL_PEER : CUZK_ARRIVAL_FILE);
+        assert_true(n_launches > l.n_launches); /* to sum what came it was not needed */
         expect_proof(&k, d);
         cuzk_device_prover_destroy(d);
     }
@@ -400,6 +432,7 @@ static void test_faults(void **state)
     unsigned n_calls = n_of_create, n_from_host = 0, n_failed = 0;
     faulty_expect_nothing_held();
     for (unsigned n = 0; n < n_calls; n++) {
+        bool is_of_copy = false;
         for (int for_good = 0; for_good < 2; for_good++) {
             error = (cuzk_error){0};
             arrival = (cuzk_arrival){0};
@@ -414,10 +447,16 @@ static void test_faults(void **state)
                     fail_msg("call %u, %s: \"%s\"", n, failed, arrival.why_not);
                 }
                 n_from_host++;
+                is_of_copy = true;
             } else {
                 assert_int_equal(status,
                                  CUZK_E_DEVICE_LOST); /* a copy that fails is not the end: */
                 assert_non_null(strstr(error.text, for_good == 1 ? "(700)" : failed));
+                if (is_of_copy) { /* what broke it comes first */
+                    const char *from_peer = strstr(error.text, "not from cuda:0: ");
+                    assert_non_null(from_peer);
+                    assert_non_null(strstr(from_peer, failed));
+                }
                 n_failed++;
             }
             faulty_expect_nothing_held();
@@ -433,6 +472,48 @@ static void test_faults(void **state)
     faulty_expect_nothing_held();
     expect_proof(&faulty_key, faulty_peer);
     cuzk_device_prover_destroy(faulty_peer);
+    drop_key(&faulty_key);
+}
+
+static cuzk_status load_alone(bool *may_give, cuzk_error *error)
+{
+    cuzk_device_prover_params params = {.is_peer = true};
+    cuzk_device_prover *d = NULL;
+    cuzk_status status =
+        cuzk_device_prover_create(&d, &faulty_device, faulty_key.prover, &params, error);
+    n_of_create = faulty.n_calls;
+    *may_give = status == CUZK_OK && cuzk_device_prover_arrival(d)->may_give;
+    cuzk_device_prover_destroy(d);
+    return status;
+}
+
+/* Memory for the sums is nobody's plan: where there is none for a module or a kernel of theirs, the
+ * key is there, but nobody copies it. */
+static void test_no_sums(void **state)
+{
+    (void)state;
+    static const char *const calls[] = {"cuModuleLoadData", "cuModuleGetFunction", "cuMemAlloc",
+                                        "cuLaunchKernel"};
+    cuzk_error error = {0};
+    bool may_give = false;
+    device = devices[1];
+    faulty_key = circom_key();
+    faulty_begin();
+    for (unsigned i = 0; i < sizeof calls / sizeof *calls; i++) {
+        faulty_fail(calls[i], UINT_MAX, CUDA_ERROR_OUT_OF_MEMORY, false);
+        must(load_alone(&may_give, &error), &error);
+        assert_true(may_give);
+        unsigned last = n_of_create - 1;
+        faulty_fail(calls[i], last, CUDA_ERROR_OUT_OF_MEMORY, false);
+        must(load_alone(&may_give, &error), &error);
+        assert_non_null(faulty.failed);
+        assert_false(may_give);
+        faulty_fail(calls[i], last, CUDA_ERROR_ILLEGAL_ADDRESS, false); /* but a lost device is */
+        assert_int_equal(load_alone(&may_give, &error), CUZK_E_DEVICE_LOST);
+        cuzk_error_clear(&error);
+        faulty_mend();
+        faulty_expect_nothing_held();
+    }
     drop_key(&faulty_key);
 }
 
@@ -524,8 +605,112 @@ static void test_pass(void **state)
     assert_int_equal(cuzk_device_prover_stream(d).way, CUZK_STREAM_PAGEABLE);
     expect_proof(&k, d);
     cuzk_device_prover_destroy(d);
+    assert_true(n_retains >= N_DEVICES);     /* the context in which buffers are pinned is held, */
+    assert_int_equal(n_releases, n_retains); /* while there are any */
     cuzk_key_pass_destroy(pass);
     cuzk_pinned_pool_destroy(pinned);
+    drop_key(&k);
+}
+
+/* A device for which the key turns out to be too large is not waited for by those that share the
+ * pass. */
+static void test_streamed_leaves_pass(void **state)
+{
+    (void)state;
+    cuzk_error error = {0};
+    cuzk_pinned_pool *pinned = NULL;
+    cuzk_key_pass *pass = NULL;
+    whole_key k = key_of("circom/bn254/poseidon2");
+    cuzk_device_prover_params params = {.piece = 128, .is_peer = true};
+    cuzk_device_prover *d = put(&k, &devices[0], &params);
+    cuzk_arena arena = *cuzk_device_prover_memory(d);
+    cuzk_device_prover_destroy(d);
+    must(cuzk_pinned_pool_create(&pinned, 1 << 30, &error), &error);
+    must(cuzk_key_pass_create(&pass, &error), &error);
+    bool is_expected = true;
+    cuzk_key_pass_expect(pass, 1);
+    params.pass = pass;
+    params.is_expected = &is_expected;
+    params.pinned = pinned;
+    params.memory_limit = arena.total - arena.bytes[CUZK_ARENA_KEY] / 2;
+    d = put(&k, &devices[0], &params);
+    assert_int_equal(d->plan.mode, CUZK_CARD_STREAMED);
+    assert_false(is_expected);
+    params.is_expected = NULL;
+    params.memory_limit = 0;
+    cuzk_device_prover *other = put(&k, &devices[1], &params); /* it would wait for ever */
+    assert_int_equal(cuzk_device_prover_stream(other).way, CUZK_STREAM_SHARED);
+    cuzk_device_prover_destroy(other);
+    cuzk_device_prover_destroy(d);
+    cuzk_key_pass_destroy(pass);
+    cuzk_pinned_pool_destroy(pinned);
+    drop_key(&k);
+}
+
+/* ---- points that are made ---- */
+
+static const cuzk_prover *made_from; /* whose points are "made" */
+static atomic_uint n_arrived, n_inside, n_inside_most;
+
+static cuzk_group_id group_of(unsigned query)
+{
+    for (unsigned s = 0; s < made_from->n_sets; s++) {
+        for (unsigned i = 0; i < made_from->sets[s].n_queries; i++) {
+            if (cuzk_prover_query_number(made_from, s, i) == query) {
+                return made_from->sets[s].queries[i].group;
+            }
+        }
+    }
+    return CUZK_G1; /* H */
+}
+
+/* cuzk_point_source.put: in order for one device, and not for another one meanwhile. */
+static cuzk_status put_points(void *ctx, unsigned query, uint64_t at, uint64_t n, cuzk_error *err)
+{
+    unsigned *next = ctx;
+    unsigned last = cuzk_prover_query_number(made_from, made_from->n_sets - 1,
+                                             made_from->sets[made_from->n_sets - 1].n_queries - 1);
+    CUZK_FAIL_IF(query != (*next)++, err, CUZK_E_INTERNAL, "query %u out of order", query);
+    if (query == 0) {
+        unsigned inside = ++n_inside;
+        n_inside_most = inside > n_inside_most ? inside : n_inside_most;
+        n_arrived++;
+        for (int i = 0; i < 100 && n_arrived < 2; i++) { /* would another one come now? */
+            usleep(1000);
+        }
+    }
+    size_t n_bytes = n * made_from->curve->g[group_of(query)].affine_bytes;
+    CUZK_CUDA_TRY(plain, err, cuMemcpyHtoD, (at, cuzk_prover_points(made_from, query), n_bytes));
+    if (query == last) {
+        n_inside--;
+        *next = 0;
+    }
+    return CUZK_OK;
+}
+
+static void test_made_one_by_one(void **state)
+{
+    (void)state;
+    whole_key k = circom_key();
+    unsigned next = 0;
+    made_from = k.prover;
+    n_arrived = n_inside = n_inside_most = 0;
+    k.prover->source = (cuzk_point_source){.put = put_points, .ctx = &next};
+    pass_load loads[2];
+    for (int i = 0; i < 2; i++) {
+        loads[i] = (pass_load){.key = &k, .device = &devices[i], .params = {.is_peer = true}};
+    }
+    load_together(loads, 2);
+    for (int i = 0; i < 2; i++) {
+        must(loads[i].status, &loads[i].error);
+        assert_int_equal(cuzk_device_prover_arrival(loads[i].prover)->way, CUZK_ARRIVAL_MADE);
+    }
+    assert_int_equal(n_inside_most, 1);
+    expect_same_key(loads[0].prover, loads[1].prover);
+    expect_proof(&k, loads[1].prover);
+    for (int i = 0; i < 2; i++) {
+        cuzk_device_prover_destroy(loads[i].prover);
+    }
     drop_key(&k);
 }
 
@@ -672,10 +857,17 @@ int main(void)
 {
     open_devices();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_memories),      cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_peers),         cmocka_unit_test(test_not_from_peer),
-        cmocka_unit_test(test_source_leaves), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_pass),          cmocka_unit_test(test_members),
+        cmocka_unit_test(test_memories),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_peers),
+        cmocka_unit_test(test_not_from_peer),
+        cmocka_unit_test(test_source_leaves),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_no_sums),
+        cmocka_unit_test(test_pass),
+        cmocka_unit_test(test_streamed_leaves_pass),
+        cmocka_unit_test(test_made_one_by_one),
+        cmocka_unit_test(test_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

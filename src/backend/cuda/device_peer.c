@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* At the 25 GB/s of a slow bus 10 ms, at those of a fast link less than one: so long nobody is
  * asked whether to go on. */
@@ -75,12 +76,19 @@ cuzk_status cuzk_prover_offer(cuzk_device_prover *d, cuzk_error *err)
     CUZK_CUDA_TRY(d->api, err, cuCtxSynchronize, ()); /* all of it is there, by whatever stream */
     cuzk_status status = sum_all(d, d->sums, &why);
     d->has_sums = status == CUZK_OK;
-    CUZK_FAIL_IF(status != CUZK_OK && status != CUZK_E_MEMORY, err, status, "%s", why.text);
-    return CUZK_OK; /* without memory for the sums it works, too, but nobody copies from it */
+    CUZK_FAIL_IF(status == CUZK_E_DEVICE_LOST, err, status, "%s", why.text);
+    return CUZK_OK; /* without sums, which take memory that nobody reserved, it works, too, but
+                       nobody copies from it */
 }
 
-static cuzk_status check_part(const cuzk_device_prover *d, const cuzk_device_prover *peer,
-                              unsigned part, cuzk_error *err)
+/* What is known of a peer, after it is gone. */
+typedef struct {
+    uint64_t sums[CUZK_PROVER_PARTS];
+    size_t image_bytes;
+} peer_facts;
+
+static cuzk_status check_part(const cuzk_device_prover *d, const peer_facts *peer, unsigned part,
+                              cuzk_error *err)
 {
     char what[24] = "the circuit";
     if (part == PART_IMAGES) {
@@ -149,8 +157,9 @@ static cuzk_status copy_all(cuzk_device_prover *d, const cuzk_device_prover_para
     return status;
 }
 
-cuzk_status cuzk_prover_copy_from_peer(cuzk_device_prover *d,
-                                       const cuzk_device_prover_params *params, cuzk_error *err)
+/* All that is read of the peer. */
+static cuzk_status read_peer(cuzk_device_prover *d, const cuzk_device_prover_params *params,
+                             peer_facts *out, cuzk_error *err)
 {
     const cuzk_device_prover *peer = params->peer;
     CUZK_FAIL_IF(peer->prover != d->prover, err, CUZK_E_INTERNAL, "it has another key");
@@ -158,13 +167,27 @@ cuzk_status cuzk_prover_copy_from_peer(cuzk_device_prover *d,
                  "the key is not resident %s", peer->has_sums ? "here" : "there");
     CUZK_TRY(allow(d, peer, err));
     CUZK_TRY(copy_all(d, params, err));
-    if (part_of(peer, PART_IMAGES).n_bytes == 0) {
+    memcpy(out->sums, peer->sums, sizeof out->sums);
+    out->image_bytes = part_of(peer, PART_IMAGES).n_bytes;
+    return CUZK_OK;
+}
+
+cuzk_status cuzk_prover_copy_from_peer(cuzk_device_prover *d,
+                                       const cuzk_device_prover_params *params, cuzk_error *err)
+{
+    peer_facts peer = {0};
+    cuzk_status status = read_peer(d, params, &peer, err);
+    if (params->peer_done != NULL) {
+        params->peer_done(params->peer_ctx);
+    }
+    CUZK_TRY(status);
+    if (peer.image_bytes == 0) {
         CUZK_TRY(cuzk_prover_make_images(d, err));
     }
     CUZK_TRY(sum_all(d, d->sums, err));
     for (unsigned i = 0; i < CUZK_PROVER_PARTS; i++) {
-        if (i != PART_IMAGES || part_of(peer, i).n_bytes == part_of(d, i).n_bytes) {
-            CUZK_TRY(check_part(d, peer, i, err));
+        if (i != PART_IMAGES || peer.image_bytes == part_of(d, i).n_bytes) {
+            CUZK_TRY(check_part(d, &peer, i, err));
         }
     }
     d->has_sums = true;

@@ -30,6 +30,7 @@ typedef struct {
     uint64_t ns;       /* decoding, images and checks included */
     bool may_give;     /* it is resident, with the sums by which a copy of it is checked */
     char why_not[192]; /* there was a peer, but this was against it; else empty */
+    bool is_bad_link;  /* and the same may happen again: the copy failed, or was not the same */
 } cuzk_arrival;
 
 typedef struct {
@@ -48,7 +49,8 @@ typedef struct {
      * device, until peer_done, or the end of the call. */
     const cuzk_device_prover *peer;
     bool (*peer_stays)(void *ctx); /* false: give up copying; asked between pieces; NULL: it does */
-    void (*peer_done)(void *ctx);  /* nothing of it is read any more; NULL: nobody wants to know */
+    void (*peer_done)(void *ctx);  /* nothing of it is read any more: it is copied, or will not be;
+                                      once; NULL: nobody wants to know */
     void *peer_ctx;
     cuzk_key_pass
         *pass;         /* where a resident key is loaded together with other devices; NULL: alone */

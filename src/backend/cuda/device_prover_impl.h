@@ -137,13 +137,15 @@ cuzk_status cuzk_prover_upload(const cuzk_device_prover *d, size_t place, const 
 /* ---- device_peer.c ---- */
 
 /** Circuit, points and images from params->peer, and check that they are what it was loaded with.
- *  Waits. Errors: E_UNSUPPORTED (not resident on both, or the cards do not allow it), E_CANCELLED
- *  (peer_stays said no), E_MEMORY, E_DEVICE: what is there is of no use. */
+ *  Waits; calls peer_done once, in any case. Errors: E_UNSUPPORTED (not resident on both, or the
+ *  cards do not allow it), E_CANCELLED (peer_stays said no), E_MEMORY, E_DEVICE: what is there is
+ * of no use. */
 cuzk_status cuzk_prover_copy_from_peer(cuzk_device_prover *d,
                                        const cuzk_device_prover_params *params,
                                        cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Make the checksums without which nobody copies from it. Errors: E_DEVICE. */
+/** Make the checksums without which nobody copies from it; where they cannot be made nobody does.
+ *  Errors: E_DEVICE, E_DEVICE_LOST. */
 cuzk_status cuzk_prover_offer(cuzk_device_prover *d, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /* ---- device_sums.c ---- */

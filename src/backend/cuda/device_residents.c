@@ -3,6 +3,7 @@
 #include "backend/cuda/device_prover_impl.h"
 #include "base/clock.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -84,12 +85,18 @@ cuzk_status cuzk_prover_check_decoded(const cuzk_device_prover *d, cuzk_error *e
 /* Points that lie nowhere else. */
 static cuzk_status make_points(const cuzk_device_prover *d, cuzk_error *err)
 {
+    /* a source works for one device at a time, from its first query to its last; the same lock for
+     * all sources, since a key is made by all of the processor */
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
     const cuzk_point_source *source = &d->prover->source;
-    for (unsigned q = 0; q < d->need.n_queries; q++) {
-        CUZK_TRY(source->put(source->ctx, q, cuzk_prover_address(d, d->at.queries[q]),
-                             d->need.queries[q].n, err));
+    cuzk_status status = CUZK_OK;
+    pthread_mutex_lock(&turn);
+    for (unsigned q = 0; q < d->need.n_queries && status == CUZK_OK; q++) {
+        status = source->put(source->ctx, q, cuzk_prover_address(d, d->at.queries[q]),
+                             d->need.queries[q].n, err);
     }
-    return CUZK_OK;
+    pthread_mutex_unlock(&turn);
+    return status;
 }
 
 cuzk_status cuzk_prover_make_images(const cuzk_device_prover *d, cuzk_error *err)
@@ -212,6 +219,15 @@ static cuzk_status load_key_by(cuzk_device_prover *d, const cuzk_device_prover_p
     return status;
 }
 
+/* It takes no part in the pass, where it was expected: nobody waits for it. */
+static void leave_pass(const cuzk_device_prover_params *params)
+{
+    if (params->is_expected != NULL && *params->is_expected) {
+        *params->is_expected = false;
+        cuzk_key_pass_forget(params->pass);
+    }
+}
+
 static cuzk_status load_key(cuzk_device_prover *d, const cuzk_device_prover_params *params,
                             cuzk_error *err)
 {
@@ -221,12 +237,19 @@ static cuzk_status load_key(cuzk_device_prover *d, const cuzk_device_prover_para
         status = load_key_by(d, params, true, &why);
         CUZK_FAIL_IF(status != CUZK_OK && status != CUZK_E_MEMORY, err, status, "%s", why.text);
     }
-    return status == CUZK_OK ? CUZK_OK : load_key_by(d, params, false, err);
+    if (status == CUZK_OK) {
+        return CUZK_OK;
+    }
+    leave_pass(params);
+    return load_key_by(d, params, false, err);
 }
 
 static cuzk_status upload_from_host(cuzk_device_prover *d, const cuzk_device_prover_params *params,
                                     cuzk_error *err)
 {
+    if (d->plan.mode != CUZK_CARD_RESIDENT) {
+        leave_pass(params);
+    }
     if (params->is_peer) { /* what lies between the circuit's parts is summed, too */
         CUZK_CUDA_TRY(d->api, err, cuMemsetD8,
                       (cuzk_prover_address(d, 0), 0, d->need.circuit_bytes));
@@ -256,10 +279,8 @@ static bool copy_from_peer(cuzk_device_prover *d, const cuzk_device_prover_param
     }
     int number = (int)params->peer->device->device;
     cuzk_status status = cuzk_prover_copy_from_peer(d, params, &why);
-    if (params->peer_done != NULL) {
-        params->peer_done(params->peer_ctx);
-    }
     if (status != CUZK_OK) {
+        d->arrival.is_bad_link = status != CUZK_E_UNSUPPORTED && status != CUZK_E_CANCELLED;
         snprintf(d->arrival.why_not, sizeof d->arrival.why_not, "cuda:%d: %.150s", number,
                  why.text);
         return false;
@@ -274,7 +295,11 @@ cuzk_status cuzk_prover_upload_key(cuzk_device_prover *d, const cuzk_device_prov
 {
     uint64_t from_ns = cuzk_now_ns();
     if (!copy_from_peer(d, params)) {
-        CUZK_TRY(upload_from_host(d, params, err));
+        cuzk_status status = upload_from_host(d, params, err);
+        if (status != CUZK_OK && d->arrival.why_not[0] != '\0') { /* what may have broken it */
+            cuzk_error_prefix(err, "not from %s; then from the host", d->arrival.why_not);
+        }
+        CUZK_TRY(status);
     }
     if (params->is_peer) {
         CUZK_TRY(cuzk_prover_offer(d, err));

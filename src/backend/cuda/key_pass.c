@@ -17,7 +17,7 @@ typedef enum { BUFFER_FREE, BUFFER_FILLING, BUFFER_READY } buffer_state;
 
 typedef struct {
     void *memory; /* pinned. Ours, not the driver's: it outlives the context of a device that is
-                     lost */
+                     lost. That it is pinned ends with the context in which that was done */
     buffer_state state;
     uint64_t number; /* of the piece in it */
     unsigned n_left; /* devices that have yet to copy it */
@@ -41,6 +41,8 @@ struct cuzk_key_pass {
     const void *first_from;
     cuzk_pinned_pool *pinned;
     const cuzk_cuda_api *api;
+    bool has_context; /* of `device`, in which the buffers are pinned: it may leave first */
+    CUdevice device;
     cuzk_pool *copiers;
 };
 
@@ -97,6 +99,10 @@ static void free_buffers(cuzk_key_pass *pass)
         }
         *b = (pass_buffer){0};
     }
+    if (pass->has_context) {
+        (void)CUZK_CU(pass->api, cuDevicePrimaryCtxRelease)(pass->device);
+        pass->has_context = false;
+    }
     cuzk_pool_destroy(pass->copiers);
     pass->copiers = NULL;
 }
@@ -114,6 +120,14 @@ static cuzk_status make_buffer(cuzk_key_pass *pass, pass_buffer *b, cuzk_error *
     return CUZK_OK;
 }
 
+static cuzk_status keep_context(cuzk_key_pass *pass, cuzk_error *err)
+{
+    CUcontext context; /* that which is current */
+    CUZK_CUDA_TRY(pass->api, err, cuDevicePrimaryCtxRetain, (&context, pass->device));
+    pass->has_context = true;
+    return CUZK_OK;
+}
+
 static cuzk_status make_buffers(cuzk_key_pass *pass, const cuzk_key_pass_params *p, cuzk_error *err)
 {
     pass->buffer_bytes = 1;
@@ -125,8 +139,10 @@ static cuzk_status make_buffers(cuzk_key_pass *pass, const cuzk_key_pass_params 
     pass->first_from = p->pieces[0].from;
     pass->pinned = p->pinned;
     pass->api = p->device->api;
+    pass->device = p->device->device;
     unsigned n_threads = cuzk_cpu_count() < COPY_THREADS ? cuzk_cpu_count() : COPY_THREADS;
     cuzk_status status = cuzk_pool_create(&pass->copiers, n_threads, err);
+    status = status != CUZK_OK ? status : keep_context(pass, err);
     for (int i = 0; i < BUFFERS && status == CUZK_OK; i++) {
         status = make_buffer(pass, &pass->buffers[i], err);
     }
