@@ -34,9 +34,21 @@ cuzk_status cuzk_device_ledger_create(cuzk_device_ledger **out, uint64_t pinned_
     return CUZK_OK;
 }
 
+static void free_entries(entry *e)
+{
+    while (e != NULL) {
+        entry *next = e->next;
+        free(e);
+        e = next;
+    }
+}
+
 void cuzk_device_ledger_destroy(cuzk_device_ledger *ledger)
 {
     if (ledger != NULL) {
+        for (unsigned i = 0; i < CUZK_WORK_DEVICES_MAX; i++) {
+            free_entries(ledger->entries[i]);
+        }
         cuzk_api_pinned_destroy(ledger->pinned);
         pthread_mutex_destroy(&ledger->mutex);
         free(ledger);

@@ -65,15 +65,23 @@ void cuzk_on_device_clear(cuzk_on_device *on)
 
 /* ---- who copies from whom ---- */
 
+/* With the mutex. */
 static bool can_copy(const cuzk_on_device *on, unsigned to, unsigned from)
 {
     const cuzk_work_device *d = on->devices->devices;
-    return to != from && cuzk_api_device_can_copy(d[to].id, d[from].id);
+    return to != from && (on->copies[to].bad_links >> from & 1) == 0 &&
+           cuzk_api_device_can_copy(d[to].id, d[from].id);
 }
 
 static bool may_give(const cuzk_on_device *on, unsigned device)
 {
     return cuzk_api_device_look(on->copies[device].device).may_give;
+}
+
+/* Whether copying from the peer that there was would fail again. */
+static bool is_bad_link(const cuzk_api_device *made)
+{
+    return cuzk_api_device_look(made).is_bad_link;
 }
 
 /* With the mutex: a device to copy from, which is then read; -1: none. Waits for one that is just
@@ -181,7 +189,8 @@ static cuzk_status put(cuzk_on_device *on, unsigned device, const cuzk_on_device
 {
     uint64_t begin_ns = cuzk_now_ns();
     pthread_mutex_lock(&on->mutex);
-    peer from = {on, find_peer(on, device, load->prover)};
+    int peer_index = find_peer(on, device, load->prover);
+    peer from = {on, peer_index};
     on->copies[device].state = CUZK_COPY_LOADING;
     pthread_mutex_unlock(&on->mutex);
     const cuzk_api_device_params params = {.limit = load->limit,
@@ -199,6 +208,9 @@ static cuzk_status put(cuzk_on_device *on, unsigned device, const cuzk_on_device
         cuzk_api_device_open(&made, on->devices->devices[device].id, load->prover, &params, err);
     leave_peer(&from);
     pthread_mutex_lock(&on->mutex);
+    if (peer_index >= 0 && (status == CUZK_E_DEVICE_LOST || is_bad_link(made))) {
+        on->copies[device].bad_links |= UINT32_C(1) << peer_index; /* not again */
+    }
     on->copies[device].device = made;
     on->copies[device].state = status == CUZK_OK ? CUZK_COPY_THERE : CUZK_COPY_ABSENT;
     pthread_cond_broadcast(&on->changed);
@@ -254,9 +266,10 @@ static void *run_putting(void *ctx)
 }
 
 /* Whether they all get it from the host, as far as can be told. */
-static bool share_pass(const cuzk_on_device *on, const cuzk_devices_load *devices)
+static bool share_pass(cuzk_on_device *on, const cuzk_devices_load *devices)
 {
     bool any = on->pass == NULL || devices->n < 2;
+    pthread_mutex_lock(&on->mutex);
     for (unsigned i = 0; i < devices->n && !any; i++) {
         unsigned d = devices->devices[i];
         any = d >= on->devices->n;
@@ -264,6 +277,7 @@ static bool share_pass(const cuzk_on_device *on, const cuzk_devices_load *device
             any = can_copy(on, d, j);
         }
     }
+    pthread_mutex_unlock(&on->mutex);
     return !any;
 }
 

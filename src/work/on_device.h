@@ -26,12 +26,13 @@ typedef struct {
     const cuzk_work_devices *devices;
     const char *circuit;
     struct cuzk_key_pass *pass; /* NULL: there are not several cards */
-    pthread_mutex_t mutex;      /* guards the states and numbers of readers */
+    pthread_mutex_t mutex;      /* guards states, numbers of readers and bad links */
     pthread_cond_t changed;     /* with it: one of them has */
     struct {
         cuzk_api_device *device; /* written by the one that loads or evicts */
         cuzk_copy_state state;
         unsigned n_readers;          /* devices that copy from it */
+        uint32_t bad_links;          /* bits of devices from which copying it here has failed */
     } copies[CUZK_WORK_DEVICES_MAX]; /* by the engine's index of the device */
 } cuzk_on_device;
 

@@ -199,6 +199,53 @@ static void test_one_by_one(void **state)
     }
 }
 
+/* A link that copies wrongly is not tried again; others are. */
+static void test_bad_link(void **state)
+{
+    (void)state;
+    if (!has_peers()) {
+        skip();
+    }
+    cuzk_resident *resident = load_resident();
+    assert_ok(table->device_load(table->user, resident, 0, &err));
+    setenv("CUZK_EMULATED_PEERS", "wrong", 1);
+    assert_ok(table->device_load(table->user, resident, 1, &err));
+    unsetenv("CUZK_EMULATED_PEERS");
+    assert_string_equal(arrival_of(1).from, "file");
+    table->device_evict(table->user, resident, 1);
+    assert_ok(table->device_load(table->user, resident, 1, &err));
+    assert_string_equal(arrival_of(1).from, "file");
+    expect_proof(resident, 1);
+    table->device_evict(table->user, resident, 1);
+    assert_ok(table->device_load(table->user, resident, 2, &err));
+    assert_string_equal(arrival_of(2).from, "peer cuda:0");
+    assert_ok(table->device_load(table->user, resident, 1, &err));
+    assert_string_equal(arrival_of(1).from, "peer cuda:2");
+    expect_proof(resident, 1);
+    table->resident_close(table->user, resident);
+}
+
+/* What is noted of a device is freed with the ledger, even of what was not taken off. */
+static void test_ledger(void **state)
+{
+    (void)state;
+    cuzk_device_ledger *ledger = NULL;
+    const uint64_t bytes[CUZK_DEVICE_PURPOSES] = {1};
+    assert_ok(cuzk_device_ledger_create(&ledger, 1 << 20, &err));
+    for (unsigned d = 0; d < CARDS; d++) {
+        for (int i = 0; i < 2; i++) {
+            cuzk_device_arrival arrival = {.from = "file"};
+            snprintf(arrival.circuit, sizeof arrival.circuit, "c%d", i);
+            cuzk_device_ledger_put(ledger, d, bytes, &arrival);
+        }
+    }
+    cuzk_device_ledger_take(ledger, 1, bytes, "c0");
+    cuzk_device_arrival found[2];
+    assert_int_equal(cuzk_device_ledger_arrivals(ledger, 1, found, 2), 1);
+    assert_string_equal(found[0].circuit, "c1");
+    cuzk_device_ledger_destroy(ledger);
+}
+
 /* ---- everything at the same time ---- */
 
 typedef struct {
@@ -245,6 +292,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_at_once), cmocka_unit_test(test_one_fails),
-        cmocka_unit_test(test_one_by_one), cmocka_unit_test(test_coming_and_going)};
+        cmocka_unit_test(test_one_by_one),  cmocka_unit_test(test_bad_link),
+        cmocka_unit_test(test_ledger),      cmocka_unit_test(test_coming_and_going)};
     return cmocka_run_group_tests_name("work_spread", tests, open_cards, close_cards);
 }

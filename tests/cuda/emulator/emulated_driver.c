@@ -3,8 +3,9 @@
  *
  * CUZK_EMULATED_DEVICES: how many there are; 1. With several each has memory of its own: a call
  * that is given another device's is refused, and a kernel that touches it ends by SIGSEGV. One may
- * copy from another unless CUZK_EMULATED_PEERS is "none". CUZK_EMULATED_BROKEN names a file: as
- * long as it is there the last device cannot be opened.
+ * copy from another unless CUZK_EMULATED_PEERS is "none"; a bit of every copy is wrong where it is
+ * "wrong". CUZK_EMULATED_BROKEN names a file: as long as it is there the last device cannot be
+ * opened.
  *
  * Linked into tests of kernels, and as a library that stands for libcuda.so.1 before the program
  * (LD_LIBRARY_PATH). CUZK_EMULATED_FAULT makes it fail: "init" (cuInit ends the process), "none"
@@ -211,10 +212,15 @@ CUresult cuCtxSynchronize(void)
 
 /* ---- peers ---- */
 
-static bool has_peers(void)
+static bool peers_are(const char *what)
 {
     const char *text = getenv("CUZK_EMULATED_PEERS");
-    return text == NULL || strcmp(text, "none") != 0;
+    return text != NULL && strcmp(text, what) == 0;
+}
+
+static bool has_peers(void)
+{
+    return !peers_are("none");
 }
 
 CUresult cuDeviceCanAccessPeer(int *out, CUdevice device, CUdevice peer)
@@ -345,6 +351,9 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
         return CUDA_ERROR_ILLEGAL_ADDRESS;
     }
     emulated_copy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n_bytes);
+    if (peers_are("wrong") && n_bytes > 0) {
+        ((unsigned char *)(uintptr_t)to)[n_bytes / 2] ^= 1;
+    }
     return state();
 }
 
