@@ -119,7 +119,8 @@ static ProtobufCMessage *wait_drained(cuzk_session *session, const device_info *
                                       const char *id)
 {
     const struct timespec pause = {.tv_nsec = 200000000};
-    for (uint64_t waited_ns = 0;; waited_ns += 200000000) {
+    uint64_t begin_ns = cuzk_cli_now_ns();
+    for (;;) {
         Cuzk__V1__ListDevicesResponse *answer = list(session);
         *device = NULL;
         for (size_t i = 0; answer != NULL && i < answer->n_devices; i++) {
@@ -134,7 +135,8 @@ static ProtobufCMessage *wait_drained(cuzk_session *session, const device_info *
         bool is_going_on =
             *device != NULL && ((*device)->state == CUZK__V1__DEVICE_INFO__STATE__DRAINING ||
                                 (*device)->state == CUZK__V1__DEVICE_INFO__STATE__OPENING);
-        bool is_late = session->timeout_ns != 0 && waited_ns >= session->timeout_ns;
+        bool is_late =
+            session->timeout_ns != 0 && cuzk_cli_now_ns() - begin_ns >= session->timeout_ns;
         if (!is_going_on) {
             cuzk_session_fail(session, CUZK_E_CANCELLED, "device %s is %s: it was added meanwhile",
                               id, *device != NULL ? state_name((*device)->state) : "gone");

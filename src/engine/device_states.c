@@ -201,11 +201,14 @@ static void take_all_off(cuzk_engine *engine, unsigned d)
             continue;
         }
         on->is_loaded = false;
+        on->is_leaving = true;
         slot->n_users++; /* stays where it is */
         pthread_mutex_unlock(&engine->lock);
         slot->work->device_evict(slot->work->user, slot->resident, d);
         pthread_mutex_lock(&engine->lock);
         slot->n_users--;
+        on->is_leaving = false;
+        pthread_cond_broadcast(&engine->devices[d].changed);
         engine->devices[d].memory.reserved -= slot->device_bytes;
     }
 }
@@ -260,6 +263,9 @@ static void stay_away(cuzk_engine *engine, unsigned d, const char *why)
         device->wants_used = state != CUZK_DEVICE_DRAINED;
     }
     enter_state(engine, d, state);
+    if (!cuzk_devices_may_come(engine)) {
+        cuzk_units_fail_tried(engine);
+    }
     uint64_t pause_ns = state == CUZK_DEVICE_LOST ? set_retry(engine, device) : 0;
     tell(engine, is_first ? CUZK_EVENT_DEVICE_OUT : CUZK_EVENT_DEVICE_RETRIED, d, pause_ns,
          is_first ? CUZK_E_DEVICE_LOST : CUZK_E_DEVICE, NULL);
@@ -376,18 +382,25 @@ static cuzk_status check_index(const cuzk_engine *engine, unsigned d, cuzk_error
     return CUZK_OK;
 }
 
-/* Before a caller waits for the device's state, and after it. */
-static void begin_wait(cuzk_engine *engine)
+/* A caller comes and goes. The engine does not end before: in between it gives the lock away. */
+static void begin_call(cuzk_engine *engine)
 {
+    cuzk_engine_lock(engine);
     engine->n_callers++;
-    cuzk_schedule(engine);
-    cuzk_clerk_remind(engine);
 }
 
-static void end_wait(cuzk_engine *engine)
+static void end_call(cuzk_engine *engine)
 {
     engine->n_callers--;
     pthread_cond_broadcast(&engine->quiet);
+    cuzk_engine_unlock(engine);
+}
+
+/* Before a caller waits for the device's state. */
+static void begin_wait(cuzk_engine *engine)
+{
+    cuzk_schedule(engine);
+    cuzk_clerk_remind(engine);
 }
 
 static cuzk_status wait_drained(cuzk_engine *engine, cuzk_device *device, cuzk_error *err)
@@ -396,7 +409,6 @@ static cuzk_status wait_drained(cuzk_engine *engine, cuzk_device *device, cuzk_e
     while (!device->wants_used && device->state != CUZK_DEVICE_DRAINED && !engine->is_stopping) {
         pthread_cond_wait(&device->changed, &engine->lock);
     }
-    end_wait(engine);
     CUZK_FAIL_IF(device->wants_used, err, CUZK_E_CANCELLED,
                  "device %s was added again before it was drained", device->id);
     CUZK_FAIL_IF(device->state != CUZK_DEVICE_DRAINED, err, CUZK_E_UNAVAILABLE,
@@ -408,7 +420,7 @@ cuzk_status cuzk_engine_device_drain(cuzk_engine *engine, cuzk_device_state *was
                                      bool wait, cuzk_error *err)
 {
     CUZK_TRY(check_index(engine, d, err));
-    cuzk_engine_lock(engine);
+    begin_call(engine);
     cuzk_device *device = &engine->devices[d];
     *was = device->state;
     bool is_new = device->state != CUZK_DEVICE_DRAINING && device->state != CUZK_DEVICE_DRAINED;
@@ -422,7 +434,7 @@ cuzk_status cuzk_engine_device_drain(cuzk_engine *engine, cuzk_device_state *was
         tell(engine, CUZK_EVENT_DEVICE_DRAINING, d, cuzk_device_load(device), CUZK_OK, NULL);
     }
     cuzk_status status = wait ? wait_drained(engine, device, err) : CUZK_OK;
-    cuzk_engine_unlock(engine);
+    end_call(engine);
     return status;
 }
 
@@ -436,7 +448,6 @@ static cuzk_status wait_used(cuzk_engine *engine, cuzk_device *device, cuzk_erro
            !engine->is_stopping) {
         pthread_cond_wait(&device->changed, &engine->lock);
     }
-    end_wait(engine);
     CUZK_FAIL_IF(!device->wants_used && device->n_opened == n_opened, err, CUZK_E_CANCELLED,
                  "device %s was drained again before it was added", device->id);
     if (device->state == CUZK_DEVICE_USED) {
@@ -451,7 +462,7 @@ cuzk_status cuzk_engine_device_add(cuzk_engine *engine, cuzk_device_state *was, 
                                    cuzk_error *err)
 {
     CUZK_TRY(check_index(engine, d, err));
-    cuzk_engine_lock(engine);
+    begin_call(engine);
     cuzk_device *device = &engine->devices[d];
     *was = device->state;
     device->wants_used = true;
@@ -465,6 +476,6 @@ cuzk_status cuzk_engine_device_add(cuzk_engine *engine, cuzk_device_state *was, 
         enter_state(engine, d, CUZK_DEVICE_OPENING);
     }
     cuzk_status status = wait_used(engine, device, err);
-    cuzk_engine_unlock(engine);
+    end_call(engine);
     return status;
 }

@@ -159,6 +159,7 @@ static cuzk_status put_on(cuzk_engine *engine, cuzk_slot *slot, unsigned d, cuzk
     cuzk_status status = slot->work->device_load(slot->work->user, slot->resident, d, err);
     pthread_mutex_lock(&engine->lock);
     note_load(engine, slot, d, from_ns, status);
+    cuzk_schedule(engine); /* others may begin there, while this thread goes on with its unit */
     return status;
 }
 
@@ -232,17 +233,22 @@ void cuzk_devices_warm(cuzk_engine *engine, cuzk_slot *slot)
 void cuzk_devices_cool(cuzk_engine *engine, cuzk_slot *slot)
 {
     for (unsigned d = 0; d < engine->options.n_devices; d++) {
+        cuzk_device *device = &engine->devices[d];
+        cuzk_slot_device *on = &slot->devices[d];
         cuzk_engine_lock(engine);
-        cuzk_device_enter(engine, d);
-        bool was_loaded = slot->devices[d].is_loaded;
-        slot->devices[d].is_loaded = false;
-        if (was_loaded) {
+        /* whoever tends the device takes it off; opening it, which may take long, comes after */
+        while (on->is_leaving || (on->is_loaded && device->is_tended)) {
+            pthread_cond_wait(&device->changed, &engine->lock);
+        }
+        if (on->is_loaded) {
+            on->is_loaded = false;
+            cuzk_device_enter(engine, d); /* at once: it is not tended */
             pthread_mutex_unlock(&engine->lock);
             slot->work->device_evict(slot->work->user, slot->resident, d);
             cuzk_engine_lock(engine);
-            engine->devices[d].memory.reserved -= slot->device_bytes;
+            device->memory.reserved -= slot->device_bytes;
+            cuzk_device_leave(engine, d);
         }
-        cuzk_device_leave(engine, d);
         pthread_mutex_unlock(&engine->lock);
     }
 }

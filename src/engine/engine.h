@@ -348,7 +348,7 @@ typedef enum {
     CUZK_WAIT_STAGE,         /* all n_threads of the stage `name` are busy */
     CUZK_WAIT_LANE,          /* that of `device`, which the job `name` holds */
     CUZK_WAIT_PAYLOAD,       /* out of the journal; with bytes: for memory to read it into */
-    CUZK_WAIT_DEVICE         /* none is used: until one is */
+    CUZK_WAIT_DEVICE         /* none is used; with bytes: none that has as many */
 } cuzk_wait_reason;
 
 typedef struct {

@@ -315,10 +315,15 @@ void cuzk_devices_cool(cuzk_engine *engine, cuzk_slot *slot);
 
 /* ---- place.c --------------------------------------------------------------------------------- */
 
-/** Queue a unit that is ready: for any device, or, where some could never take it or it was tried
- *  on one (else -1), for one of its own: another one than tried, if there is one. */
+/** Whether a device could ever take the unit, were nothing else on it. */
+bool cuzk_device_is_able(const cuzk_device *device, const cuzk_unit *unit);
+/** Put a unit aside, out of its queue, if devices are used and none of them is able to take it.
+ *  False: that is not so. */
+bool cuzk_device_strand(cuzk_engine *engine, cuzk_unit *unit);
+/** Queue a unit that is ready and counted in n_ahead: for any device, or, where it was tried on one
+ *  (else -1), for one of its own: another one than tried, if there is one; or put it aside. */
 void cuzk_device_queue(cuzk_engine *engine, cuzk_unit *unit, int tried);
-/** Queue all that are ready anew: other devices are used than before. */
+/** Queue all that are ready or stranded anew: other devices are used than before. */
 void cuzk_devices_requeue(cuzk_engine *engine);
 /** Give units to devices while any has a place. */
 void cuzk_devices_serve(cuzk_engine *engine);
@@ -369,6 +374,10 @@ bool cuzk_unit_is_stopped(const cuzk_unit *unit);
 void cuzk_unit_discard(cuzk_engine *engine, cuzk_unit *unit);
 /** Queue a unit for another proof of the same witness. Gives the lock away meanwhile. */
 void cuzk_unit_again(cuzk_engine *engine, cuzk_unit *unit, const cuzk_error *err);
+/** No device is left or will come: units that wait for another attempt have none, and their jobs
+ *  fail. What has not been tried stays queued, and in the journal for a start with a better device.
+ */
+void cuzk_units_fail_tried(cuzk_engine *engine);
 /** A stage failed: prove again, or fail the job. Gives the lock away meanwhile. */
 void cuzk_unit_failed(cuzk_engine *engine, cuzk_unit *unit, const char *what, cuzk_error *err);
 

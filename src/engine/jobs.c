@@ -108,7 +108,7 @@ static void stop_unit(cuzk_engine *engine, cuzk_unit *unit)
         unit->at = CUZK_AT_DROPPED;
         break;
     case CUZK_AT_READY:
-        engine->n_ahead--; /* fall through */
+        engine->n_ahead -= unit->queue != &engine->stranded; /* fall through */
     case CUZK_AT_FINISH_WAIT:
     case CUZK_AT_VERIFY_WAIT:
     case CUZK_AT_ASSEMBLE:

@@ -254,6 +254,13 @@ static void put_numbers(cuzk_engine_view *view, const cuzk_engine *engine, uint6
     for (const cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
         view->ready += (unsigned)slot->ready.n;
     }
+    for (const cuzk_job *job = engine->live; job != NULL && engine->stranded.n > 0;
+         job = job->next) {
+        for (unsigned i = 0; job->units != NULL && i < job->n_units; i++) {
+            const cuzk_unit *unit = &job->units[i];
+            view->ready += unit->at == CUZK_AT_READY && unit->queue == &engine->stranded;
+        }
+    }
     for (unsigned d = 0; d < engine->options.n_devices; d++) {
         const cuzk_device *device = &engine->devices[d];
         view->in_device += view->devices[d].n_units;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Which device a unit is given to.
  *
- * Units that are ready wait by circuit; one that some device could never take, or that was tried on
- * one, waits for a device of its own. The first of all these, in the engine's order, that has a
- * place now is given there, again and again. Its place is, of the devices with an idle worker and
- * room, the one with the fewest units on it among those that have its key, so that k devices work
+ * Units that are ready wait by circuit; one that was tried on a device waits for one of its own,
+ * another one. One that no device that is used could ever take is stranded: it stands aside until
+ * other devices are used. The first of all the others, in the engine's order, that has a place now
+ * is given there, again and again. Its place is, of the devices with an idle worker and room, the
+ * one with the fewest units on it among those that have its key, so that k devices work
  * at once before one has two. A device without the key is such a place, too, where no device has it
  * or is getting it, or where more units of the circuit wait than those that have it could prove
  * while it is put there: one unit rather waits a second for a busy device than two for a key of
@@ -32,30 +33,47 @@ unsigned cuzk_device_load(const cuzk_device *device)
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-/* Whether a device could ever take the unit. */
-static bool is_able(const cuzk_device *device, const cuzk_unit *unit)
+bool cuzk_device_is_able(const cuzk_device *device, const cuzk_unit *unit)
 {
     return device->memory.cap == 0 ||
            device->memory.cap >= unit->job->device_bytes + unit->job->slot->device_bytes;
 }
 
-void cuzk_device_queue(cuzk_engine *engine, cuzk_unit *unit, int tried)
+/* The device after `tried` (-1: the first) that is used and could take the unit, or NULL. tried
+ * itself comes last. any_used: whether any is used. */
+static cuzk_device *next_able(cuzk_engine *engine, const cuzk_unit *unit, int tried, bool *any_used)
 {
     unsigned n = engine->options.n_devices;
     cuzk_device *best = NULL;
-    bool all = tried < 0;
-    for (unsigned i = 0; i < n; i++) {
+    *any_used = false;
+    for (unsigned i = 0; i < n && best == NULL; i++) {
         cuzk_device *device = &engine->devices[((unsigned)tried + 1 + i) % n];
-        if (!is_used(device)) {
-            continue;
-        }
-        bool able = is_able(device, unit);
-        all = all && able;
-        if (able && (best == NULL || (tried < 0 && device->ready.n < best->ready.n))) {
-            best = device;
-        }
+        *any_used = *any_used || is_used(device);
+        best = is_used(device) && cuzk_device_is_able(device, unit) ? device : NULL;
     }
-    cuzk_unit_push(unit, all || best == NULL ? &unit->job->slot->ready : &best->ready);
+    return best;
+}
+
+bool cuzk_device_strand(cuzk_engine *engine, cuzk_unit *unit)
+{
+    bool any_used;
+    if (next_able(engine, unit, -1, &any_used) != NULL || !any_used) {
+        return false;
+    }
+    cuzk_unit_pull(unit);
+    cuzk_unit_push(unit, &engine->stranded);
+    return true;
+}
+
+void cuzk_device_queue(cuzk_engine *engine, cuzk_unit *unit, int tried)
+{
+    bool any_used;
+    if (cuzk_device_strand(engine, unit)) {
+        engine->n_ahead--;
+        return;
+    }
+    cuzk_device *own = tried >= 0 ? next_able(engine, unit, tried, &any_used) : NULL;
+    cuzk_unit_push(unit, own != NULL ? &own->ready : &unit->job->slot->ready);
 }
 
 /* Into one list, linked by the nodes' next. */
@@ -71,6 +89,10 @@ static void empty_into(cuzk_order *queue, cuzk_order_node **list)
 void cuzk_devices_requeue(cuzk_engine *engine)
 {
     cuzk_order_node *list = NULL;
+    empty_into(&engine->stranded, &list);
+    for (const cuzk_order_node *node = list; node != NULL; node = node->next) {
+        engine->n_ahead += CUZK_OF(node, cuzk_unit, order)->at == CUZK_AT_READY;
+    }
     for (cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
         empty_into(&slot->ready, &list);
     }
@@ -82,7 +104,12 @@ void cuzk_devices_requeue(cuzk_engine *engine)
         list = node->next;
         node->next = NULL;
         cuzk_unit *unit = CUZK_OF(node, cuzk_unit, order);
-        cuzk_device_queue(engine, unit, unit->attempts > 0 ? unit->device : -1);
+        unit->queue = NULL;
+        if (unit->at == CUZK_AT_READY) {
+            cuzk_device_queue(engine, unit, unit->attempts > 0 ? unit->device : -1);
+        } else {
+            cuzk_unit_want(engine, unit);
+        }
     }
 }
 
@@ -123,12 +150,13 @@ typedef struct {
     bool is_held[CUZK_ENGINE_DEVICES_MAX]; /* one that came before waits for room there */
 } round_of;
 
-/* Whether the unit could begin on the device now. One that only waits for room holds back those
- * that come after it. */
+/* Whether the unit could begin on the device now. One that only waits for room there, and could
+ * have it some day, holds back those that come after it. */
 static bool may_take(cuzk_engine *engine, round_of *round, unsigned d, const cuzk_unit *unit)
 {
     cuzk_device *device = &engine->devices[d];
-    if (!is_used(device) || round->is_held[d] || stage_for(device, unit) == NULL) {
+    if (!is_used(device) || round->is_held[d] || stage_for(device, unit) == NULL ||
+        !cuzk_device_is_able(device, unit)) {
         return false;
     }
     round->is_held[d] = !cuzk_device_fits(engine, d, unit);

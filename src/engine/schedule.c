@@ -57,15 +57,19 @@ static cuzk_unit *first_unit(const cuzk_order *queue)
     return node != NULL ? CUZK_OF(node, cuzk_unit, order) : NULL;
 }
 
-/* The first unit whose resident is ready; others, whose resident has been evicted since they were
- * queued, go behind it. */
+/* The first unit whose resident is ready and that some device could take; others, whose resident
+ * has been evicted since they were queued, go behind it, and those that no device that is used
+ * could take stand aside. */
 static cuzk_unit *first_ready_for_memory(cuzk_engine *engine)
 {
     cuzk_unit *unit = first_unit(&engine->units);
-    while (unit != NULL && unit->job->slot->state != CUZK_SLOT_READY) {
-        cuzk_unit_pull(unit);
-        cuzk_unit_want(engine, unit);
-        unit = first_unit(&engine->units);
+    for (; unit != NULL; unit = first_unit(&engine->units)) {
+        if (unit->job->slot->state != CUZK_SLOT_READY) {
+            cuzk_unit_pull(unit);
+            cuzk_unit_want(engine, unit);
+        } else if (!cuzk_device_strand(engine, unit)) {
+            break;
+        }
     }
     return unit;
 }

@@ -115,11 +115,12 @@ void cuzk_unit_again(cuzk_engine *engine, cuzk_unit *unit, const cuzk_error *err
     unit->ready_ns = cuzk_now_ns();
     cuzk_unit_waits(unit, true);
     cuzk_device_queue(engine, unit, unit->device);
+    if (!cuzk_devices_may_come(engine)) { /* the last one has gone meanwhile */
+        cuzk_units_fail_tried(engine);
+    }
 }
 
-/* No device is left or will come: units that wait for another attempt have none. What has not been
- * tried stays queued, and in the journal for a start with a better device. */
-static void fail_tried(cuzk_engine *engine)
+void cuzk_units_fail_tried(cuzk_engine *engine)
 {
     cuzk_job *next = NULL;
     for (cuzk_job *job = engine->live; job != NULL; job = next) {
@@ -144,7 +145,7 @@ static void blame(cuzk_engine *engine, const cuzk_unit *unit, int d, const char 
         return;
     }
     if (!cuzk_devices_may_come(engine)) {
-        fail_tried(engine);
+        cuzk_units_fail_tried(engine);
     }
     const cuzk_device *device = &engine->devices[d];
     char text[sizeof device->reason]; /* it may change while the observer reads */

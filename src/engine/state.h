@@ -214,6 +214,7 @@ typedef struct {
     bool is_leaving;            /* it is being taken off; nothing is put there meanwhile */
     unsigned n_users;           /* units on the device */
     uint64_t used_ns;
+    bool is_leaving;       /* whoever tends the device takes it off */
     cuzk_slot *next_evict; /* of a worker's list */
     cuzk_status status;    /* of the last load */
 } cuzk_slot_device;
@@ -353,11 +354,13 @@ struct cuzk_engine {
     cuzk_table waiters; /* by number */
     uint64_t next_waiter;
 
-    cuzk_order units;   /* resident is ready, wait for memory */
-    unsigned n_ahead;   /* units whose witness is being made or is ready */
-    cuzk_order finish;  /* wait for a finisher */
-    cuzk_order verify;  /* wait for a verifier */
-    unsigned n_devices; /* used, or about to be again */
+    cuzk_order units;    /* resident is ready, wait for memory */
+    cuzk_order stranded; /* could be taken by none of the devices that are used: either waits for
+                            memory, or has its witness */
+    unsigned n_ahead;    /* units whose witness is being made or is ready, but the stranded ones */
+    cuzk_order finish;   /* wait for a finisher */
+    cuzk_order verify;   /* wait for a verifier */
+    unsigned n_devices;  /* used, or about to be again */
     cuzk_device devices[CUZK_ENGINE_DEVICES_MAX];
 
     cuzk_slot *slots;

@@ -56,6 +56,20 @@ static unsigned n_workers(const cuzk_engine *engine)
     return n;
 }
 
+/* No device that is used could take it. */
+static cuzk_wait_view for_larger_device(const cuzk_engine *engine, const cuzk_unit *unit)
+{
+    cuzk_wait_view wait = FOR_DEVICE;
+    wait.needed_bytes = unit->job->device_bytes + unit->job->slot->device_bytes;
+    for (unsigned d = 0; d < engine->options.n_devices; d++) {
+        const cuzk_device *device = &engine->devices[d];
+        bool is_larger = device->memory.cap > wait.cap_bytes;
+        wait.cap_bytes =
+            is_larger && device->state == CUZK_DEVICE_USED ? device->memory.cap : wait.cap_bytes;
+    }
+    return wait;
+}
+
 /* The first in the line of loads waits for memory. */
 static cuzk_wait_view for_load_memory(const cuzk_engine *engine, const cuzk_slot *slot)
 {
@@ -92,6 +106,9 @@ static cuzk_wait_view of_wanted(const cuzk_engine *engine, const cuzk_slot *slot
 /* Its circuit is there: it stands in the line for memory. */
 static cuzk_wait_view of_ready(const cuzk_engine *engine, const cuzk_unit *unit)
 {
+    if (unit->queue == &engine->stranded) {
+        return for_larger_device(engine, unit);
+    }
     const cuzk_unit *first = unit_of(cuzk_order_first(&engine->units));
     const cuzk_slot *load = first_load(engine);
     if (first == NULL || first->job != unit->job) {
@@ -135,6 +152,9 @@ static cuzk_wait_view of_device(const cuzk_engine *engine, const cuzk_unit *unit
     if (first == NULL) {
         return NOTHING;
     }
+    if (unit->queue == &engine->stranded) {
+        return for_larger_device(engine, unit);
+    }
     if (first->job != unit->job) {
         return for_job(first->job);
     }
@@ -149,6 +169,7 @@ static cuzk_wait_view of_device(const cuzk_engine *engine, const cuzk_unit *unit
         bool is_its = unit->queue == &unit->job->slot->ready || unit->queue == &device->ready;
         uint64_t needed = 0, room = 0;
         if (is_its && device->state == CUZK_DEVICE_USED && cuzk_stage_is_idle(&device->workers) &&
+            cuzk_device_is_able(device, unit) &&
             !cuzk_device_room(engine, d, unit, &needed, &room)) {
             return (cuzk_wait_view){.reason = CUZK_WAIT_DEVICE_MEMORY,
                                     .device = d,

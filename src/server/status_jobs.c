@@ -84,6 +84,11 @@ void cuzk_wait_text(cuzk_text *out, const cuzk_wait_view *wait, const cuzk_engin
         break;
     case CUZK_WAIT_DEVICE:
         cuzk_text_put(out, "a device: none is used");
+        if (wait->needed_bytes > 0) {
+            cuzk_text_printf(out, " that has %s of memory, at most %s",
+                             cuzk_size_of(wait->needed_bytes).text,
+                             cuzk_size_of(wait->cap_bytes).text);
+        }
         break;
     }
 }

@@ -47,27 +47,36 @@ static cuzk_status open_device(void *user, unsigned device, cuzk_error *err)
     return CUZK_OK;
 }
 
-/* missing: why the last device cannot be used at first; NULL: it can. */
-static void begin_with(engine_test *t, opener *o, unsigned n_devices, const char *missing)
+typedef struct {
+    unsigned n_devices, n_workers; /* of each; 0: one */
+    unsigned device_faults;        /* 0: as by default */
+    const char *missing;           /* why the last device cannot be used at first; NULL: it can */
+} setup;
+
+/* Devices with memory of their own. */
+static void begin_with(engine_test *t, opener *o, const setup *s)
 {
+    unsigned n_devices = s->n_devices;
     static const char *const IDS[] = {"dev:0", "dev:1"};
     static const null_circuit ONE = {.name = "null-a", .bytes = 1, .device_bytes = 300};
     test_init(t);
     t->options.n_devices = n_devices;
     for (unsigned d = 0; d < n_devices; d++) {
-        t->devices[d] = (cuzk_engine_device){.id = IDS[d], .n_workers = 1, .memory_bytes = 1000};
+        t->devices[d] = (cuzk_engine_device){
+            .id = IDS[d], .n_workers = s->n_workers > 0 ? s->n_workers : 1, .memory_bytes = 1000};
     }
     t->options.renew = open_device;
     t->options.renew_user = o;
     t->options.retry_ns = 1000000;
-    t->devices[n_devices - 1].missing = missing;
+    t->devices[n_devices - 1].missing = s->missing;
+    t->options.device_faults = s->device_faults;
     test_start(t, &(null_options){.circuits = &ONE, .n_circuits = 1});
 }
 
 static void begin(engine_test *t, opener *o, unsigned n_devices)
 {
     memset(o, 0, sizeof *o);
-    begin_with(t, o, n_devices, NULL);
+    begin_with(t, o, &(setup){.n_devices = n_devices});
 }
 
 static cuzk_device_state drain(engine_test *t, unsigned d, bool wait)
@@ -387,7 +396,7 @@ static void test_missing(void **state)
     (void)state;
     engine_test t;
     opener o = {.is_failing = true};
-    begin_with(&t, &o, 2, "it is not there");
+    begin_with(&t, &o, &(setup){.n_devices = 2, .missing = "it is not there"});
     cuzk_device_view seen = look(&t, 1);
     assert_int_equal(seen.state, CUZK_DEVICE_LOST);
     assert_true(seen.is_out && seen.n_renewals == 0);
@@ -462,6 +471,70 @@ static void test_lost_and_drained(void **state)
     atomic_store(&o.is_failing, false);
     assert_int_equal(add(&t, 0), CUZK_DEVICE_DRAINED);
     prove_some(&t, "after", 3);
+    test_clear(&t);
+}
+
+/* A device that cannot be opened keeps nobody from taking a circuit out of host memory. */
+static void test_lost_and_evicted(void **state)
+{
+    (void)state;
+    engine_test t;
+    opener o;
+    begin(&t, &o, 2);
+    atomic_store(&o.is_held, true);
+    set_faults("prove@0*1:E_DEVICE_LOST");
+    for (unsigned i = 0; atomic_load(&o.n) == 0; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "job-%u", i);
+        prove_some(&t, name, 1);
+    }
+    bool was_loaded;
+    uint64_t freed;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_engine_evict(t.engine, &was_loaded, &freed, "null-a", &err), CUZK_OK);
+    assert_true(was_loaded);
+    while (null_work_alive(t.work).residents > 0) {
+        sched_yield();
+    }
+    assert_int_equal(null_work_alive(t.work).on_device, 0);
+    atomic_store(&o.is_held, false);
+    wait_state(&t, 0, CUZK_DEVICE_USED);
+    prove_some(&t, "after", 3);
+    test_clear(&t);
+}
+
+/* The last device is taken out while another one, which was out, is being opened in vain: a unit
+ * that waits for its other attempt fails then. */
+static void test_last_out_while_opening(void **state)
+{
+    (void)state;
+    engine_test t;
+    opener o = {0};
+    begin_with(&t, &o, &(setup){.n_devices = 2, .device_faults = 1});
+    set_faults("proof@0*1");
+    for (unsigned i = 0; look(&t, 0).state != CUZK_DEVICE_OUT; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "job-%u", i);
+        prove_some(&t, name, 1);
+    }
+    atomic_store(&o.is_failing, true);
+    atomic_store(&o.is_held, true);
+    caller c;
+    start_caller(&c, &t, 0, true);
+    while (atomic_load(&o.n) == 0) {
+        sched_yield();
+    }
+    set_faults("proof@1*1");
+    test_call call;
+    test_submit(&t, &call, "id", 0, "n=1");
+    test_wait_events(&t, CUZK_EVENT_RETRY, CUZK_EVENT_INSTANT, "id", 1);
+    assert_int_equal(look(&t, 1).state, CUZK_DEVICE_OUT);
+    atomic_store(&o.is_held, false);
+    pthread_join(c.id, NULL);
+    assert_int_equal(c.status, CUZK_E_DEVICE);
+    test_expect_state(&call, CUZK_JOB_FAILED, CUZK_E_INVALID_PROOF);
+    assert_non_null(strstr(call.result_error, "no device is left"));
+    test_call_clear(&call);
     test_clear(&t);
 }
 
@@ -563,6 +636,8 @@ int main(void)
         cmocka_unit_test(test_missing),
         cmocka_unit_test_teardown(test_out_and_added, no_faults),
         cmocka_unit_test_teardown(test_lost_and_drained, no_faults),
+        cmocka_unit_test_teardown(test_lost_and_evicted, no_faults),
+        cmocka_unit_test_teardown(test_last_out_while_opening, no_faults),
         cmocka_unit_test_teardown(test_one_of_two, no_faults),
         cmocka_unit_test_teardown(test_churn, no_faults),
     };

@@ -487,6 +487,9 @@ static void test_waits(void **state)
         {{.reason = CUZK_WAIT_LANE}, "lane", "the lane of cuda:2, which a cancelled job holds"},
         {{.reason = CUZK_WAIT_PAYLOAD}, "payload", "its payload, which is read from the journal"},
         {{.reason = CUZK_WAIT_DEVICE}, "device", "a device: none is used"},
+        {{.reason = CUZK_WAIT_DEVICE, .needed_bytes = 3 << 20, .cap_bytes = 1 << 20},
+         "device",
+         "a device: none is used that has 3.0 MiB of memory, at most 1.0 MiB"},
     };
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
         cuzk_text text = {0};

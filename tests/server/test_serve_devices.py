@@ -40,7 +40,7 @@ def test_drain_and_add(cuzk):
         told = device(d, "null:1")
         assert told["state"] == "draining" and told["out"] and told["reason"] == "as asked", told
         assert device(d, "cpu")["state"] == "used"
-        failed = cuzk("devices", "drain", "1", "--timeout", "0.3", "--connect", "unix://" + d.socket)
+        failed = cuzk("devices", "drain", "1", "--timeout", "3", "--connect", "unix://" + d.socket)
         assert failed.code == 1 and "still being drained: 2 partitions run there" in failed.err, failed
         d.open_gate("open")
         answer = command(cuzk, d, "drain", "null:1")  # waits
@@ -97,9 +97,10 @@ def test_lost_under_load(cuzk):
         assert back["state"] == "used" and not back["out"] and back["faults"] == 0, back
         assert device(d, "cpu")["state"] == "used" and device(d, "cpu")["renewals"] == 0
         assert d.c("GetStatus").total_proofs_failed == 0
-        text = read(d.log_path).decode()
+        renewed = '"device was lost and begun anew" device=null:1'
+        text = wait_until("it is told", lambda: (lambda log: renewed in log and log)(read(d.log_path).decode()))
         for line in ('"device is lost and will be begun anew" device=null:1', '"device is no longer used" device=null:1',
-                     '"device could not be opened" device=null:1', '"device was lost and begun anew" device=null:1'):
+                     '"device could not be opened" device=null:1', renewed):
             assert text.count(line) == 1, (line, text)
 
 
