@@ -214,7 +214,6 @@ typedef struct {
     bool is_leaving;            /* it is being taken off; nothing is put there meanwhile */
     unsigned n_users;           /* units on the device */
     uint64_t used_ns;
-    bool is_leaving;       /* whoever tends the device takes it off */
     cuzk_slot *next_evict; /* of a worker's list */
     cuzk_status status;    /* of the last load */
 } cuzk_slot_device;
