@@ -89,11 +89,26 @@ full() {
     return "$code"
 }
 
+# Processors as the engine counts them (base/pool.c): those that the process may run on, at most the group's quota
+cores() {
+    local n max=${CPU_MAX:-/sys/fs/cgroup/cpu.max}
+    n=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
+    [ -r "$max" ] || max=/dev/null
+    awk -v n="$n" '
+        $1 ~ /^[0-9]+$/ && $2 > 0 { quota = int(($1 + $2 - 1) / $2) }
+        END { print (quota > 0 && quota < n ? quota : n) }' "$max"
+}
+
+least() {
+    echo $(($1 < $2 ? $1 : $2))
+}
+
 # The recording's jobs, as often as the queue is longer than that of the recording
 predict() {
-    local n=$1
-    "$program" simulate "$out/cards_1.cuzkrec.gz" --devices "$n" --cores "$(getconf _NPROCESSORS_ONLN)" \
-        --witness-threads $((n * 4 > 18 ? n * 4 : 18)) --finishers $((n > 2 ? n : 2)) --verifiers $((n > 2 ? n : 2)) \
+    local n=$1 cores
+    cores=$(cores)
+    "$program" simulate "$out/cards_1.cuzkrec.gz" --devices "$n" --cores "$cores" \
+        --witness-threads "$(least "$cores" $((n * 4 > 18 ? n * 4 : 18)))" --finishers $((n > 2 ? n : 2)) --verifiers $((n > 2 ? n : 2)) \
         --backlog --repeat "$n" --json >"$out/predicted_$n.json" || fail "no prediction for $n cards"
     echo "predicted for $n cards, before the run: $(number "$out/predicted_$n.json" units_per_s) partitions a second," \
         "the limit: $(limit "$out/predicted_$n.json")"

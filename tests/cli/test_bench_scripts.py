@@ -176,7 +176,10 @@ def test_cards(cuzk):
     def measure(*counts, **env):
         return script(cuzk, "gpu_cards.sh", cuzk.path("c"), cuzk.path("o"), *counts, CALLS=cuzk.path("calls"), ONE="1.2", **env)
 
-    r = measure()
+    os.makedirs(cuzk.path("bin"), exist_ok=True)
+    program(cuzk, "bin/nproc", "#!/bin/sh\necho 40\n")
+    cuzk.write("cpu.max", b"1350000 100000\n")
+    r = measure(CPU_MAX=cuzk.path("cpu.max"))
     assert r.code == 0, r
     rows = list(csv.DictReader(open(cuzk.path("o/cards.csv"))))
     assert [row["cards"] for row in rows] == ["1", "2", "4"], rows
@@ -191,11 +194,21 @@ def test_cards(cuzk):
         "4 --runs 3 --queue 16", "4 --runs 0 --queue 16 --fault prove@1+13*1:E_DEVICE_LOST"], runs
     at = [next(i for i, line in enumerate(calls) if line.startswith("cuzk simulate") and "--devices 4" in line),
           next(i for i, line in enumerate(calls) if line.startswith("bench") and "--devices 4" in line)]
+    assert " --cores 14 --witness-threads 14 --finishers 4 " in calls[at[0]], calls
     assert at[0] < at[1] and "--repeat 4" in calls[at[0]] and "--backlog" in calls[at[0]], calls
     assert len([line for line in calls if line.startswith("cuzk verify porep")]) == 5, calls
     j = json.load(open(cuzk.path("o/cards.json")))
     assert j["tables"]["cards"]["rows"][2]["of_one_card"] == 3.9167 and len(j["tables"]["loss"]["rows"]) == 2, j
     assert os.path.getsize(cuzk.path("o/cards_4.cuzkrec.gz")) > 0
+    for text in ("max 100000\n", None):  # no quota; no such file
+        if text is None:
+            os.remove(cuzk.path("cpu.max"))
+        else:
+            cuzk.write("cpu.max", text.encode())
+        r = measure("1", "2", CPU_MAX=cuzk.path("cpu.max"), LOSS="no")
+        assert r.code == 0, r
+        last = [line for line in open(cuzk.path("calls")) if line.startswith("cuzk simulate") and "--devices 2" in line][-1]
+        assert " --cores 40 --witness-threads 18 " in last, last
     r = measure("2")
     assert r.code == 2 and "one card comes first" in r.err, r
 
