@@ -84,26 +84,51 @@ static bool is_bad_link(const cuzk_api_device *made)
     return cuzk_api_device_look(made).is_bad_link;
 }
 
+/* Devices that copy from one while others wait for the next that has it: more would only share what
+ * it can send. */
+enum { READERS_GOOD = 2 };
+
+/* Where a device could get the key from now or soon. */
+typedef struct {
+    int best;        /* of those that have it, that which fewest read; -1: none */
+    bool is_coming;  /* one that it could copy from is just getting it */
+    bool is_made;    /* one is just getting it, which may be making the points */
+    bool is_without; /* one that it could copy from has it, but cannot give it: nor would others */
+} sources;
+
+/* With the mutex. */
+static sources look_for_sources(const cuzk_on_device *on, unsigned to)
+{
+    sources s = {.best = -1};
+    for (unsigned i = 0; i < on->devices->n; i++) {
+        cuzk_copy_state state = on->copies[i].state;
+        bool may_copy = can_copy(on, to, i);
+        if (state == CUZK_COPY_THERE && may_copy && may_give(on, i)) {
+            bool is_better = s.best < 0 || on->copies[i].n_readers < on->copies[s.best].n_readers;
+            s.best = is_better ? (int)i : s.best;
+        }
+        s.is_without = s.is_without || (state == CUZK_COPY_THERE && may_copy && !may_give(on, i));
+        s.is_coming = s.is_coming || (state == CUZK_COPY_LOADING && may_copy);
+        s.is_made = s.is_made || state == CUZK_COPY_LOADING;
+    }
+    return s;
+}
+
 /* With the mutex: a device to copy from, which is then read; -1: none. Waits for one that is just
- * getting the key, unless another one that has it cannot give it, so that this one could not
- * either; and, where points are made, for whoever makes them: one does at a time. */
+ * getting the key, where those that have it are read by enough others, or cannot give it, but then
+ * this one could not get it from there either; and, where points are made, for whoever makes them:
+ * one does at a time. */
 static int find_peer(cuzk_on_device *on, unsigned to, const cuzk_prover *prover)
 {
+    bool is_made = cuzk_prover_is_made(prover);
     for (;;) {
-        bool is_waiting = false, is_hopeless = false;
-        for (unsigned i = 0; i < on->devices->n; i++) {
-            cuzk_copy_state state = on->copies[i].state;
-            if (state == CUZK_COPY_THERE && can_copy(on, to, i)) {
-                if (may_give(on, i)) {
-                    on->copies[i].n_readers++;
-                    return (int)i;
-                }
-                is_hopeless = true;
-            }
-            is_waiting = is_waiting || (state == CUZK_COPY_LOADING &&
-                                        (can_copy(on, to, i) || cuzk_prover_is_made(prover)));
+        sources s = look_for_sources(on, to);
+        if (s.best >= 0 && (on->copies[s.best].n_readers < READERS_GOOD || !s.is_coming)) {
+            on->copies[s.best].n_readers++;
+            return s.best;
         }
-        if (!is_waiting || (is_hopeless && !cuzk_prover_is_made(prover))) {
+        bool waits = is_made ? s.is_made : s.is_coming && (s.best >= 0 || !s.is_without);
+        if (!waits) {
             return -1;
         }
         pthread_cond_wait(&on->changed, &on->mutex);

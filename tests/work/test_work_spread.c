@@ -2,8 +2,10 @@
 /* A resident on three emulated cards: put there all at once or one after the other, from one card
  * to the next or in one pass over the key, as the cards allow; taken off while it is copied. */
 #include "cuzk/v1/circom.pb-c.h"
+#include "groth16/prover.h"
 #include "work/circom_work.h"
 #include "work/device_ledger.h"
+#include "work/on_device.h"
 #include "work_lane.h"
 
 #include "filecoin_params.h"
@@ -225,6 +227,93 @@ static void test_bad_link(void **state)
     table->resident_close(table->user, resident);
 }
 
+/* ---- whom to copy from ---- */
+
+typedef struct {
+    cuzk_on_device on;
+    cuzk_fixture bytes;
+    cuzk_zkey key;
+    cuzk_prover *prover;
+    cuzk_on_device_load load;
+    pthread_t thread;
+    cuzk_status status;
+    atomic_bool is_done;
+} spread;
+
+static void begin_spread(spread *s)
+{
+    *s = (spread){.bytes = cuzk_test_fixture("circom/bn254/multiplier2/circuit.zkey")};
+    assert_ok(cuzk_zkey_open(&s->key, s->bytes.data, (size_t)s->bytes.size, &err));
+    assert_ok(cuzk_prover_create_zkey(&s->prover, &s->key, NULL, NULL, NULL, &err));
+    assert_ok(cuzk_on_device_init(&s->on, &cards, info.circuit, &err));
+    s->load = (cuzk_on_device_load){.prover = s->prover, .ctx = ctx};
+}
+
+static void end_spread(spread *s)
+{
+    cuzk_on_device_clear(&s->on);
+    cuzk_prover_destroy(s->prover);
+    cuzk_test_fixture_free(&s->bytes);
+}
+
+/* As if so many copied from it, or it was just getting it. */
+static void pretend(spread *s, unsigned device, unsigned n_readers, cuzk_copy_state state)
+{
+    pthread_mutex_lock(&s->on.mutex);
+    s->on.copies[device].n_readers = n_readers;
+    s->on.copies[device].state = state;
+    pthread_cond_broadcast(&s->on.changed);
+    pthread_mutex_unlock(&s->on.mutex);
+}
+
+static void *put_last(void *context)
+{
+    spread *s = context;
+    cuzk_error error = {0};
+    s->status = cuzk_on_device_put(&s->on, 2, &s->load, &error);
+    s->is_done = true;
+    return NULL;
+}
+
+/* From the card that the fewest copy from; where two copy from each, from the next one that has
+ * it; and where none will, from one of them after all. */
+static void test_fewest_readers(void **state)
+{
+    (void)state;
+    spread s;
+    if (!has_peers()) {
+        skip();
+    }
+    begin_spread(&s);
+    for (unsigned d = 0; d < 2; d++) {
+        assert_ok(cuzk_on_device_put(&s.on, d, &s.load, &err));
+    }
+    pretend(&s, 0, 1, CUZK_COPY_THERE);
+    assert_ok(cuzk_on_device_put(&s.on, 2, &s.load, &err));
+    assert_string_equal(arrival_of(2).from, "peer cuda:1");
+    cuzk_on_device_evict(&s.on, 2);
+
+    pretend(&s, 0, 2, CUZK_COPY_THERE);
+    pretend(&s, 1, 0, CUZK_COPY_LOADING);
+    assert_int_equal(pthread_create(&s.thread, NULL, put_last, &s), 0);
+    for (int i = 0; i < 200 && !s.is_done; i++) { /* it would be done by now */
+        usleep(1000);
+    }
+    assert_false(s.is_done);
+    pretend(&s, 1, 0, CUZK_COPY_THERE);
+    assert_int_equal(pthread_join(s.thread, NULL), 0);
+    assert_ok(s.status);
+    assert_string_equal(arrival_of(2).from, "peer cuda:1");
+    cuzk_on_device_evict(&s.on, 2);
+
+    cuzk_on_device_evict(&s.on, 1);
+    pretend(&s, 0, 2, CUZK_COPY_THERE);
+    assert_ok(cuzk_on_device_put(&s.on, 2, &s.load, &err));
+    assert_string_equal(arrival_of(2).from, "peer cuda:0");
+    pretend(&s, 0, 0, CUZK_COPY_THERE);
+    end_spread(&s);
+}
+
 /* What is noted of a device is freed with the ledger, even of what was not taken off. */
 static void test_ledger(void **state)
 {
@@ -291,8 +380,9 @@ static void test_coming_and_going(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_at_once), cmocka_unit_test(test_one_fails),
-        cmocka_unit_test(test_one_by_one),  cmocka_unit_test(test_bad_link),
-        cmocka_unit_test(test_ledger),      cmocka_unit_test(test_coming_and_going)};
+        cmocka_unit_test(test_all_at_once),     cmocka_unit_test(test_one_fails),
+        cmocka_unit_test(test_one_by_one),      cmocka_unit_test(test_bad_link),
+        cmocka_unit_test(test_ledger),          cmocka_unit_test(test_fewest_readers),
+        cmocka_unit_test(test_coming_and_going)};
     return cmocka_run_group_tests_name("work_spread", tests, open_cards, close_cards);
 }
