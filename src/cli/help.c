@@ -100,11 +100,10 @@ int cuzk_cli_unknown_command(const char *word)
 static void print_options(const cuzk_cli_option *options)
 {
     for (const cuzk_cli_option *o = options; o != NULL && o->name != NULL; o++) {
-        char left[64];
-        snprintf(left, sizeof left, "%s%s%s%s%s", o->alias != NULL ? o->alias : "",
-                 o->alias != NULL ? ", " : "", o->name, o->value != NULL ? " " : "",
-                 o->value != NULL ? o->value : "");
-        printf("  %-24s %s\n", left, o->help);
+        int n =
+            printf("  %s%s%s%s%s", o->alias != NULL ? o->alias : "", o->alias != NULL ? ", " : "",
+                   o->name, o->value != NULL ? " " : "", o->value != NULL ? o->value : "");
+        printf("%*s %s\n", n < 26 ? 26 - n : 0, "", o->help);
     }
 }
 
@@ -182,13 +181,12 @@ void cuzk_cli_print_help(bool as_json)
            "Groth16 proofs on BN254 and BLS12-381 from circom and bellperson files.\n\n"
            "commands:\n");
     for (const cuzk_cli_command *c = cuzk_cli_commands; c->name != NULL; c++) {
-        char left[64];
-        snprintf(left, sizeof left, "%s %s", c->name, c->args);
-        if (strlen(left) > WIDTH) {
-            printf("  %s\n  %-*s %s\n", left, WIDTH, "", c->summary);
-        } else {
-            printf("  %-*s %s\n", WIDTH, left, c->summary);
+        int n = printf("  %s %s", c->name, c->args) - 2;
+        if (n > WIDTH) {
+            printf("\n  ");
+            n = 0;
         }
+        printf("%*s %s\n", WIDTH - n, "", c->summary);
     }
     printf("\noptions of every command, in front of it or behind:\n");
     print_options(cuzk_cli_common_options);

@@ -382,8 +382,9 @@ static void test_method_names(void **state)
 {
     (void)state;
     static const char *const names[CUZK_METHOD_COUNT] = {
-        "SubmitProof", "AwaitProof", "Prove",           "CancelProof",  "GetStatus",   "GetMetrics",
-        "PreloadSRS",  "EvictSRS",   "RegisterCircuit", "ListCircuits", "ProveWitness"};
+        "SubmitProof",  "AwaitProof",  "Prove",       "CancelProof",     "GetStatus",
+        "GetMetrics",   "PreloadSRS",  "EvictSRS",    "RegisterCircuit", "ListCircuits",
+        "ProveWitness", "ListDevices", "DrainDevice", "AddDevice"};
     for (int i = 0; i < CUZK_METHOD_COUNT; i++) {
         assert_string_equal(cuzk_client_method_name((cuzk_client_method)i), names[i]);
     }
