@@ -39,12 +39,15 @@ static void tell(cuzk_engine *engine, cuzk_event_id id, unsigned d, uint64_t val
     pthread_mutex_lock(&engine->lock);
 }
 
-/* Units that wait for it alone go elsewhere; those who wait for its state look at it again. */
+/* One that was used and is lost counts as used until beginning it anew has failed once, even where
+ * somebody adds it meanwhile. Units that wait for it alone go elsewhere; those who wait for its
+ * state look at it again. */
 static void enter_state(cuzk_engine *engine, unsigned d, cuzk_device_state state)
 {
     cuzk_device *device = &engine->devices[d];
     bool is_counted =
-        state == CUZK_DEVICE_USED || (state == CUZK_DEVICE_LOST && device->is_counted);
+        state == CUZK_DEVICE_USED ||
+        ((state == CUZK_DEVICE_LOST || state == CUZK_DEVICE_OPENING) && device->is_counted);
     if (is_counted != device->is_counted) {
         engine->n_devices += is_counted ? 1 : -1U;
         device->is_counted = is_counted;

@@ -171,8 +171,19 @@ cuzk_status cuzk_engine_create(cuzk_engine **out, const cuzk_engine_options *opt
 
 /* ---- drain and stop -------------------------------------------------------------------------- */
 
-/* Units inside a stage: also those of jobs that have ended, until they hear of it. */
-static unsigned n_units_busy(const cuzk_engine *engine)
+/* Devices that one of their threads opens, or takes everything off. */
+static unsigned n_tended(const cuzk_engine *engine)
+{
+    unsigned n = 0;
+    for (unsigned d = 0; d < engine->options.n_devices; d++) {
+        n += engine->devices[d].is_tended;
+    }
+    return n;
+}
+
+/* Threads of the units' stages that have an item: units, also those of jobs that have ended, until
+ * they hear of it, and devices that are tended. */
+static unsigned n_stages_busy(const cuzk_engine *engine)
 {
     unsigned n = engine->makers.n_busy + engine->finishers.n_busy + engine->verifiers.n_busy;
     for (unsigned d = 0; d < engine->options.n_devices; d++) {
@@ -181,10 +192,30 @@ static unsigned n_units_busy(const cuzk_engine *engine)
     return n;
 }
 
+/* Nothing is told, nor about to be, and no unit is in a stage. */
+static bool is_quiet(const cuzk_engine *engine)
+{
+    return engine->n_submissions == 0 && engine->notices.first == NULL && !engine->is_calling &&
+           n_stages_busy(engine) == n_tended(engine);
+}
+
 static bool is_drained(const cuzk_engine *engine)
 {
-    return engine->n_unfinished == 0 && engine->n_submissions == 0 &&
-           engine->notices.first == NULL && !engine->is_calling && n_units_busy(engine) == 0;
+    return engine->n_unfinished == 0 && is_quiet(engine);
+}
+
+/* No unfinished job can end any more: all devices are drained or out, and what had left them has
+ * gone its way. */
+static bool is_in_vain(const cuzk_engine *engine)
+{
+    for (unsigned d = 0; d < engine->options.n_devices; d++) {
+        cuzk_device_state state = engine->devices[d].state;
+        if (state != CUZK_DEVICE_DRAINED && state != CUZK_DEVICE_OUT) {
+            return false;
+        }
+    }
+    return is_quiet(engine) && engine->n_writes == 0 && engine->finish.n == 0 &&
+           engine->verify.n == 0;
 }
 
 bool cuzk_engine_drain(cuzk_engine *engine, uint64_t deadline_ns)
@@ -196,7 +227,7 @@ bool cuzk_engine_drain(cuzk_engine *engine, uint64_t deadline_ns)
     cuzk_intake_refuse(engine);
     cuzk_schedule(engine);
     cuzk_clerk_remind(engine);
-    while (!is_drained(engine) && cuzk_now_ns() < deadline_ns) {
+    while (!is_drained(engine) && !is_in_vain(engine) && cuzk_now_ns() < deadline_ns) {
         pthread_cond_timedwait(&engine->quiet, &engine->lock, &t);
     }
     bool drained = is_drained(engine);
@@ -206,7 +237,7 @@ bool cuzk_engine_drain(cuzk_engine *engine, uint64_t deadline_ns)
 
 static unsigned n_busy(const cuzk_engine *engine)
 {
-    return n_units_busy(engine) + engine->decoders.n_busy + engine->loaders.n_busy;
+    return n_stages_busy(engine) + engine->decoders.n_busy + engine->loaders.n_busy;
 }
 
 /* All that runs sees that it is to end; all that waits is taken out. */

@@ -160,8 +160,9 @@ typedef struct {
 cuzk_status cuzk_engine_create(cuzk_engine **out, const cuzk_engine_options *options,
                                cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** Take no new work (E_UNAVAILABLE from now on) and wait until nothing is left to do, at most
- *  until the time on cuzk_now_ns' clock. True: all jobs have ended, and no unit is in a stage. */
+/** Take no new work (E_UNAVAILABLE from now on) and wait until nothing is left to do or, with all
+ *  devices drained or out, nothing can be done; at most until the time on cuzk_now_ns' clock. True:
+ *  all jobs have ended, and no unit is in a stage. */
 bool cuzk_engine_drain(cuzk_engine *engine, uint64_t deadline_ns);
 
 /** Stop: what runs is cancelled, unfinished jobs stay in the journal, their waiters are told
@@ -303,7 +304,7 @@ const char *cuzk_engine_device_id(const cuzk_engine *engine, unsigned device);
 /** Give no new unit to a device, let those on it end, then take everything off it. Blocks until
  *  that is done; wait false: returns at once, and it goes on. One that is lost is not begun anew
  *  any more. was: its state before the call; DRAINED is fine. The last one may be drained, too:
- * jobs wait then, and new ones are refused. Errors: E_ARGUMENT (no such index), E_CANCELLED (it was
+ *  jobs wait then, and new ones are refused. Errors: E_ARGUMENT (no such index), E_CANCELLED (it was
  *  added meanwhile), E_UNAVAILABLE (the engine ends). */
 cuzk_status cuzk_engine_device_drain(cuzk_engine *engine, cuzk_device_state *was, unsigned device,
                                      bool wait, cuzk_error *err) CUZK_WARN_UNUSED;

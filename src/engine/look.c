@@ -207,6 +207,18 @@ static void put_residents(cuzk_engine_view *view, places *at, const cuzk_engine 
     view->n_residents = (unsigned)(at->residents - view->residents);
 }
 
+/* As callers see it: what was asked for last while it is tended follows as soon as that ends. */
+static cuzk_device_state seen_state(const cuzk_device *device)
+{
+    if (!device->wants_used && device->state != CUZK_DEVICE_DRAINED) {
+        return CUZK_DEVICE_DRAINING;
+    }
+    if (device->wants_used && device->state == CUZK_DEVICE_DRAINING) {
+        return CUZK_DEVICE_OPENING;
+    }
+    return device->state;
+}
+
 static void put_devices(cuzk_engine_view *view, const cuzk_engine *engine, uint64_t now_ns)
 {
     view->n_devices = engine->options.n_devices;
@@ -218,7 +230,7 @@ static void put_devices(cuzk_engine_view *view, const cuzk_engine *engine, uint6
         memcpy(one->reason, device->reason, sizeof one->reason);
         one->memory_bytes = device->memory.cap;
         one->reserved_bytes = device->memory.reserved;
-        one->state = device->state;
+        one->state = seen_state(device);
         one->state_ns = now_ns - (device->since_ns < now_ns ? device->since_ns : now_ns);
         bool is_retried = device->state == CUZK_DEVICE_LOST && !device->is_tended;
         one->retry_ns = is_retried && device->retry_ns > now_ns ? device->retry_ns - now_ns : 0;

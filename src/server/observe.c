@@ -122,7 +122,7 @@ static void journal(cuzk_daemon *d, const cuzk_event *e)
 }
 
 /* Where no device is left because one was lost, a new program may find them well; not where one was
- * drained, which a new program would use. */
+ * drained, which a new program would use, or is just being opened. */
 static void device_lost(cuzk_daemon *d)
 {
     cuzk_engine_view view;
@@ -134,7 +134,7 @@ static void device_lost(cuzk_daemon *d)
     for (unsigned i = 0; i < view.n_devices; i++) {
         cuzk_device_state state = view.devices[i].state;
         is_left = is_left || !view.devices[i].is_out || state == CUZK_DEVICE_DRAINING ||
-                  state == CUZK_DEVICE_DRAINED;
+                  state == CUZK_DEVICE_DRAINED || state == CUZK_DEVICE_OPENING;
     }
     cuzk_engine_view_clear(&view);
     uint64_t one = 1;

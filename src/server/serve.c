@@ -206,6 +206,23 @@ static void *exit_soon(void *unused)
     _exit(EXIT_OK); /* as in exit_now; the log may be gone by now */
 }
 
+/* Whether a device is being opened or given back: a driver may hang in that. */
+static bool is_device_tended(const cuzk_daemon *d)
+{
+    cuzk_engine_view view;
+    if (cuzk_engine_look(d->server.engine, &view, false, NULL) != CUZK_OK) {
+        return false;
+    }
+    bool is_tended = false;
+    for (unsigned i = 0; i < view.n_devices; i++) {
+        cuzk_device_state state = view.devices[i].state;
+        is_tended = is_tended || state == CUZK_DEVICE_LOST || state == CUZK_DEVICE_OPENING ||
+                    state == CUZK_DEVICE_DRAINING;
+    }
+    cuzk_engine_view_clear(&view);
+    return is_tended;
+}
+
 /* Wait for an event on fd or a signal, petting the watchdog. Returns the signal, or 0. */
 static int wait_for_signal(const cuzk_daemon *d, int signal_fd, int event_fd)
 {
@@ -251,7 +268,9 @@ static void shut_down(cuzk_daemon *d, int signal_fd, int event_fd)
     pthread_join(thread, NULL);
     CUZK_LOG(d->log, g.all_done ? CUZK_LOG_INFO : CUZK_LOG_WARN,
              g.all_done ? "all jobs have ended"
-                        : "daemon.drain_time is over; unfinished jobs stay in the journal");
+             : cuzk_now_ns() < g.deadline_ns
+                 ? "no device is left to prove on; unfinished jobs stay in the journal"
+                 : "daemon.drain_time is over; unfinished jobs stay in the journal");
     /* the last answers are on their way; those whose jobs are not done are told so at once */
     uint64_t soon = cuzk_now_ns() + CUZK_SEC;
     cuzk_rpc_drain(d->rpc, g.all_done ? soon : cuzk_now_ns());
@@ -262,7 +281,7 @@ static void shut_down(cuzk_daemon *d, int signal_fd, int event_fd)
         exit_now(d, "parameters are being loaded, or a device added");
     }
     pthread_t last;
-    if (!g.all_done && pthread_create(&last, NULL, exit_soon, NULL) == 0) {
+    if ((!g.all_done || is_device_tended(d)) && pthread_create(&last, NULL, exit_soon, NULL) == 0) {
         pthread_detach(last);
     }
 }

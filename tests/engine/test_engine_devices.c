@@ -2,6 +2,7 @@
 /* Devices that callers drain and add, and one of two that is lost under load. */
 #include "engine_test.h"
 
+#include "base/clock.h"
 #include "engine/faults.h"
 
 #include <sched.h>
@@ -474,6 +475,18 @@ static void test_lost_and_drained(void **state)
     test_clear(&t);
 }
 
+/* Lose device 0, which is then being opened: is_held. */
+static void lose_first(engine_test *t, opener *o)
+{
+    atomic_store(&o->is_held, true);
+    set_faults("prove@0*1:E_DEVICE_LOST");
+    for (unsigned i = 0; atomic_load(&o->n) == 0; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "job-%u", i);
+        prove_some(t, name, 1);
+    }
+}
+
 /* A device that cannot be opened keeps nobody from taking a circuit out of host memory. */
 static void test_lost_and_evicted(void **state)
 {
@@ -481,13 +494,7 @@ static void test_lost_and_evicted(void **state)
     engine_test t;
     opener o;
     begin(&t, &o, 2);
-    atomic_store(&o.is_held, true);
-    set_faults("prove@0*1:E_DEVICE_LOST");
-    for (unsigned i = 0; atomic_load(&o.n) == 0; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "job-%u", i);
-        prove_some(&t, name, 1);
-    }
+    lose_first(&t, &o);
     bool was_loaded;
     uint64_t freed;
     cuzk_error err = {0};
@@ -536,6 +543,94 @@ static void test_last_out_while_opening(void **state)
     assert_non_null(strstr(call.result_error, "no device is left"));
     test_call_clear(&call);
     test_clear(&t);
+}
+
+/* Drained while it is begun anew, it is told to be draining until that has ended. */
+static void test_drained_while_lost(void **state)
+{
+    (void)state;
+    engine_test t;
+    opener o;
+    begin(&t, &o, 2);
+    lose_first(&t, &o);
+    assert_int_equal(look(&t, 0).state, CUZK_DEVICE_LOST);
+    assert_int_equal(drain(&t, 0, false), CUZK_DEVICE_LOST);
+    assert_int_equal(look(&t, 0).state, CUZK_DEVICE_DRAINING);
+    atomic_store(&o.is_held, false);
+    assert_int_equal(drain(&t, 0, true) == CUZK_DEVICE_USED, false);
+    assert_int_equal(look(&t, 0).state, CUZK_DEVICE_DRAINED);
+    test_clear(&t);
+}
+
+/* One that was lost just now and is added before its other unit has left it: that it could not be
+ * begun anew is told as of any lost one, and it counts as used until then. */
+static void test_added_while_lost(void **state)
+{
+    (void)state;
+    engine_test t;
+    opener o = {0};
+    begin_with(&t, &o, &(setup){.n_devices = 1, .n_workers = 2});
+    atomic_store(&o.is_failing, true);
+    unsigned g = test_gate(&t, NULL_PROVE, "held=1", -1);
+    test_call held, lost;
+    test_submit(&t, &held, "held", 0, "held=1");
+    test_gate_wait(&t, g, 1);
+    set_faults("prove@0*1:E_DEVICE_LOST");
+    test_submit(&t, &lost, "lost", 0, "n=1");
+    wait_state(&t, 0, CUZK_DEVICE_LOST);
+    caller c;
+    start_caller(&c, &t, 0, true);
+    wait_state(&t, 0, CUZK_DEVICE_OPENING);
+    assert_false(look(&t, 0).is_out);
+    test_gate_open(&t, g);
+    pthread_join(c.id, NULL);
+    assert_int_equal(c.status, CUZK_E_DEVICE);
+    test_wait_events(&t, CUZK_EVENT_DEVICE_OUT, CUZK_EVENT_INSTANT, NULL, 1);
+    seen_event e =
+        test_event(&t, test_find_event(&t, CUZK_EVENT_DEVICE_OUT, CUZK_EVENT_INSTANT, NULL, -1, 0));
+    assert_int_equal(e.event.status, CUZK_E_DEVICE_LOST);
+    atomic_store(&o.is_failing, false);
+    test_expect_completed(&held, "held=1", 1);
+    test_expect_completed(&lost, "n=1", 1);
+    test_clear(&t);
+}
+
+enum { LONG_SECONDS = 3600 }; /* longer than any test may take */
+
+/* An engine that has nothing to do is drained, though a lost device hangs while it is opened. */
+static void test_engine_drained(void **state)
+{
+    (void)state;
+    engine_test t;
+    opener o;
+    begin(&t, &o, 2);
+    lose_first(&t, &o);
+    assert_true(cuzk_engine_drain(t.engine, cuzk_now_ns() + LONG_SECONDS * UINT64_C(1000000000)));
+    assert_true(atomic_load(&o.is_held));
+    atomic_store(&o.is_held, false);
+    test_clear(&t);
+}
+
+/* With all devices drained, it does not wait for what cannot end. */
+static void test_engine_drained_in_vain(void **state)
+{
+    (void)state;
+    engine_test t;
+    opener o;
+    begin(&t, &o, 2);
+    unsigned g = test_gate(&t, NULL_PROVE, "", -1);
+    test_call call;
+    test_submit(&t, &call, "id", 0, "units=10");
+    test_gate_wait(&t, g, 2);
+    (void)drain(&t, 0, false);
+    (void)drain(&t, 1, false);
+    test_gate_open(&t, g);
+    (void)drain(&t, 0, true);
+    (void)drain(&t, 1, true);
+    assert_false(cuzk_engine_drain(t.engine, cuzk_now_ns() + LONG_SECONDS * UINT64_C(1000000000)));
+    test_clear(&t);
+    assert_int_equal(call.result_status, CUZK_E_UNAVAILABLE);
+    test_call_clear(&call);
 }
 
 /* One of two is lost under load: while it is begun anew, the other proves all there is; it comes
@@ -638,6 +733,10 @@ int main(void)
         cmocka_unit_test_teardown(test_lost_and_drained, no_faults),
         cmocka_unit_test_teardown(test_lost_and_evicted, no_faults),
         cmocka_unit_test_teardown(test_last_out_while_opening, no_faults),
+        cmocka_unit_test_teardown(test_drained_while_lost, no_faults),
+        cmocka_unit_test_teardown(test_added_while_lost, no_faults),
+        cmocka_unit_test_teardown(test_engine_drained, no_faults),
+        cmocka_unit_test(test_engine_drained_in_vain),
         cmocka_unit_test_teardown(test_one_of_two, no_faults),
         cmocka_unit_test_teardown(test_churn, no_faults),
     };

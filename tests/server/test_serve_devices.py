@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Devices that come and go under a running daemon: `cuzk devices drain` and `add`, and one of two that is lost under
 load (the empty work's device null:1, beside the processor)."""
-import os, sys
+import os, signal, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from daemon import COMPLETED, Daemon, harness, null_proof, read, wait_until
@@ -84,6 +84,24 @@ def test_last_one(cuzk):
         command(cuzk, d, "add", "cpu")
         result = held.result().result
         assert result.status == COMPLETED and result.proof == null_proof(b"units=5 gate=open", 5)
+
+
+def test_end_with_last_one_drained(cuzk):
+    """Where no device can come by itself the end does not wait for daemon.drain_time; the next start proves the job."""
+    d = Daemon(cuzk, test=True, config={"daemon.drain_time": "1h"})
+    with d:
+        held = d.c.start("Prove", submit=d.null("units=5 gate=open", "held"))
+        wait_until("it runs", lambda: command(cuzk, d, "--server")["devices"][0]["partitions"] > 0)
+        command(cuzk, d, "drain", "cpu", "--no-wait")
+        d.open_gate("open")
+        command(cuzk, d, "drain", "cpu")
+        d.process.send_signal(signal.SIGTERM)
+        assert d.wait_end() == 0 and "no device is left to prove on" in d.log(), d.log()
+        assert held.exception() is not None  # the server ended
+        d.stop()
+        d.start()
+        result = d.c("AwaitProof", job_id="held", timeout_ms=60000)
+        assert result.status == COMPLETED and result.proof == null_proof(b"units=5 gate=open", 5), result
 
 
 def test_lost_under_load(cuzk):
