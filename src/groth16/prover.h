@@ -77,10 +77,12 @@ cuzk_status cuzk_prover_create_params(cuzk_prover **out, const cuzk_params *key,
 typedef struct {
     /** Write all n points of a query, packed (curve/curve.h), to this address of the device whose
      *  context is current, and wait until they are there. query: 0 H, then C, A, B1, B2, as in a
-     *  .params; called once for each, in this order, whenever a device takes the key. */
+     *  .params; called once for each, in this order, whenever a device takes the key; for
+     *  one device at a time. */
     cuzk_status (*put)(void *ctx, unsigned query, uint64_t device_address, uint64_t n,
                        cuzk_error *err);
     void *ctx;
+    uint64_t device_bytes; /* of the device's memory that put takes beside, from H to B2 */
 } cuzk_point_source;
 
 /** Make a prover of a bellperson key whose points are made on each device that takes it: its proofs

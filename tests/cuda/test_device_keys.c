@@ -354,16 +354,105 @@ static void test_refusals(void **state)
     cuzk_shape_destroy(shape);
 }
 
+/* ---- a device that is no larger than it must be ---- */
+
+static cuzk_cuda_api small_table;
+static size_t small_bytes, small_used; /* of the device; of that, taken */
+static struct {
+    CUdeviceptr at;
+    size_t n_bytes;
+} small_pieces[64];
+
+static CUresult small_info(size_t *out_free, size_t *out_all)
+{
+    *out_free = small_bytes - small_used;
+    *out_all = small_bytes;
+    return CUDA_SUCCESS;
+}
+
+static CUresult small_alloc(CUdeviceptr *out, size_t n_bytes)
+{
+    unsigned i = 0;
+    while (i < 64 && small_pieces[i].n_bytes != 0) {
+        i++;
+    }
+    *out = 0;
+    if (i == 64 || n_bytes > small_bytes - small_used) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    CUresult result = CUZK_CU(device.api, cuMemAlloc)(out, n_bytes);
+    if (result == CUDA_SUCCESS) {
+        small_pieces[i].at = *out;
+        small_pieces[i].n_bytes = n_bytes;
+        small_used += n_bytes;
+    }
+    return result;
+}
+
+static CUresult small_free(CUdeviceptr at)
+{
+    for (unsigned i = 0; i < 64; i++) {
+        if (small_pieces[i].n_bytes != 0 && small_pieces[i].at == at) {
+            small_used -= small_pieces[i].n_bytes;
+            small_pieces[i].n_bytes = 0;
+        }
+    }
+    return CUZK_CU(device.api, cuMemFree)(at);
+}
+
+/* A device that the key with all that proofs want would fill: proofs want less, so that there is
+ * room to make the points in. */
+static void test_small_device(void **state)
+{
+    (void)state;
+    const char *name = "circom/bls12381/multiplier2";
+    cuzk_error error = {0};
+    cuzk_shape *shape = support_shape(name);
+    cuzk_trapdoor t = support_trapdoor(name, shape->curve);
+    small_table = *device.api;
+    CUZK_CU(&small_table, cuMemGetInfo) = small_info;
+    CUZK_CU(&small_table, cuMemAlloc) = small_alloc;
+    CUZK_CU(&small_table, cuMemFree) = small_free;
+    cuzk_cuda_device small = device;
+    small.api = &small_table;
+    cuzk_device_key_params params = {.trapdoor = &t, .api = &small_table};
+    cuzk_device_key *key = NULL;
+    must(cuzk_device_key_create(&key, shape, &params, pool, &error), &error);
+    cuzk_device_prover *d = NULL;
+    small_bytes = (size_t)1 << 40;
+    must(cuzk_device_prover_create(&d, &small, cuzk_device_key_prover(key), NULL, &error), &error);
+    size_t wanted = cuzk_device_prover_memory(d)->total;
+    cuzk_device_prover_destroy(d);
+    assert_int_equal(small_used, 0);
+    unsigned n_made = 0;
+    cuzk_status status = CUZK_OK;
+    for (small_bytes = 4 * wanted; status == CUZK_OK; small_bytes -= wanted / 8) {
+        d = NULL;
+        status = cuzk_device_prover_create(&d, &small, cuzk_device_key_prover(key), NULL, &error);
+        n_made += status == CUZK_OK;
+        cuzk_device_prover_destroy(d);
+        assert_int_equal(small_used, 0);
+    }
+    /* the first one that is too small is refused with what it takes, before anything is made */
+    assert_true(n_made > 0);
+    assert_int_equal(status, CUZK_E_MEMORY);
+    if (strstr(error.text, "making a key on the device") != NULL) {
+        fail_msg("%s", error.text);
+    }
+    cuzk_device_key_destroy(key);
+    cuzk_shape_destroy(shape);
+}
+
 int main(void)
 {
     cuda_test_begin();
     device_test_open();
     pool = device_test_pool();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_multiples),  cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_memory),     cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_device_key), cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_multiples),    cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_small_device), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_keys),         cmocka_unit_test(test_device_key),
+        cmocka_unit_test(test_cancel),       cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -285,7 +285,7 @@ static void test_made(void **state)
     cuzk_prover *whole = NULL, *made = NULL;
     must(cuzk_prover_create_params(&whole, &b.key, b.shape, NULL, pool, &error), &error);
     maker m = {.from = whole};
-    const cuzk_point_source source = {put_points, &m};
+    const cuzk_point_source source = {.put = put_points, .ctx = &m};
     cuzk_vk other = *cuzk_prover_vk(whole);
     other.n_ic++;
     assert_int_equal(cuzk_prover_create_made(&made, b.shape, &other, &source, &error),

@@ -51,6 +51,13 @@ static void drop_logs(cuzk_device_key *key)
 
 /* ---- the device's part ---- */
 
+/* The logarithms are there. */
+static cuzk_fixed_multiplier_params multiples_of(const cuzk_device_key *key)
+{
+    return (cuzk_fixed_multiplier_params){
+        .n = {[CUZK_G1] = key->n_points, [CUZK_G2] = key->logs.n_b}};
+}
+
 static cuzk_status begin_points(cuzk_device_key *key, cuzk_error *err)
 {
     const cuzk_cuda_api *api = key->api;
@@ -59,8 +66,7 @@ static cuzk_status begin_points(cuzk_device_key *key, cuzk_error *err)
         CUZK_TRY(cuzk_cuda_driver(&api, err));
     }
     uint64_t begin = cuzk_now_ns();
-    const cuzk_fixed_multiplier_params params = {
-        .n = {[CUZK_G1] = key->n_points, [CUZK_G2] = key->logs.n_b}};
+    const cuzk_fixed_multiplier_params params = multiples_of(key);
     CUZK_TRY(cuzk_fixed_multiplier_create(&key->multiplier, api, key->shape->curve, &params,
                                           key->pool, err));
     key->n_done = 0;
@@ -130,8 +136,12 @@ static cuzk_status put_query(void *ctx, unsigned query, uint64_t device_address,
 
 static cuzk_status make(cuzk_device_key *key, cuzk_error *err)
 {
-    const cuzk_point_source source = {.put = put_query, .ctx = key};
     CUZK_TRY(make_logs(key, err));
+    const cuzk_fixed_multiplier_params params = multiples_of(key);
+    const cuzk_point_source source = {.put = put_query,
+                                      .ctx = key,
+                                      .device_bytes =
+                                          cuzk_fixed_multiplier_bytes(key->shape->curve, params.n)};
     CUZK_TRY(cuzk_setup_vk(&key->vk, &key->logs, &key->setup, key->pool, err));
     return cuzk_prover_create_made(&key->prover, key->shape, &key->vk, &source, err);
 }

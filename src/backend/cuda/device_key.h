@@ -39,8 +39,8 @@ cuzk_status cuzk_device_key_create(cuzk_device_key **out, const cuzk_shape *shap
                                    const cuzk_device_key_params *params, cuzk_pool *pool,
                                    cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** The prover: its points are on devices only. One device takes it at a time; any number may prove
- * with it. Valid until destroy; the devices that took it go first. */
+/** The prover: its points are on devices only. Devices that take it at the same time take turns;
+ * any number may prove with it. Valid until destroy; the devices that took it go first. */
 const cuzk_prover *cuzk_device_key_prover(const cuzk_device_key *key);
 
 const cuzk_device_key_times *cuzk_device_key_get_times(const cuzk_device_key *key);

@@ -58,12 +58,14 @@ static void plan_supports(cuzk_device_prover *d)
     }
 }
 
-/* What may be taken: all that is free, or less. */
+/* What may be taken: all that is free but what making the points takes, or less. */
 static cuzk_status find_limit(uint64_t *limit, const cuzk_device_prover *d, uint64_t asked,
                               cuzk_error *err)
 {
     size_t free_bytes = 0, all_bytes = 0;
     CUZK_CUDA_TRY(d->api, err, cuMemGetInfo, (&free_bytes, &all_bytes));
+    uint64_t beside = d->prover->source.device_bytes;
+    free_bytes -= beside < free_bytes ? beside : free_bytes;
     *limit = asked == 0 || asked > free_bytes ? free_bytes : asked;
     return CUZK_OK;
 }

@@ -13,6 +13,7 @@
 enum {
     LEVELS = 3,           /* tables of 4, 8 and 16 bits */
     PAIRS_MOST = 1 << 23, /* additions of the first round in G1, which fill the chip; G2: half */
+    PAIRS_GOOD = 1 << 20,
     PAIRS_LEAST = 1 << 10,
     FROM_8_BITS = 1 << 9, /* multiples, from which on a larger table is made */
     FROM_16_BITS = 1 << 17
@@ -115,6 +116,22 @@ static uint32_t pairs_wanted(const cuzk_fixed_multiplier *m, const uint64_t n[2]
         }
     }
     return pairs;
+}
+
+static void choose_tables(cuzk_fixed_multiplier *m, const uint64_t n[2])
+{
+    for (int g = CUZK_G1; g <= CUZK_G2; g++) {
+        m->n_levels[g] = n[g] >= FROM_16_BITS ? 3 : n[g] >= FROM_8_BITS ? 2 : 1;
+    }
+}
+
+uint64_t cuzk_fixed_multiplier_bytes(const cuzk_curve *curve, const uint64_t n[2])
+{
+    cuzk_fixed_multiplier m = {.curve = curve};
+    choose_tables(&m, n);
+    uint32_t n_pairs = pairs_wanted(&m, n);
+    plan(&m, n_pairs < PAIRS_GOOD ? n_pairs : PAIRS_GOOD);
+    return m.arena.total;
 }
 
 static cuzk_status reserve(cuzk_fixed_multiplier *m, const cuzk_fixed_multiplier_params *params,
@@ -360,9 +377,7 @@ cuzk_status cuzk_fixed_multiplier_create(cuzk_fixed_multiplier **out, const cuzk
     m->api = api;
     m->curve = curve;
     m->face = (cuzk_multiplier){.context = m, .multiply = run_to_host};
-    for (int g = CUZK_G1; g <= CUZK_G2; g++) {
-        m->n_levels[g] = params->n[g] >= FROM_16_BITS ? 3 : params->n[g] >= FROM_8_BITS ? 2 : 1;
-    }
+    choose_tables(m, params->n);
     cuzk_status status = open_all(m, params, pool, err);
     if (status != CUZK_OK) {
         cuzk_fixed_multiplier_destroy(m);

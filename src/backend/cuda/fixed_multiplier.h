@@ -30,6 +30,10 @@ cuzk_status cuzk_fixed_multiplier_create(cuzk_fixed_multiplier **out, const cuzk
                                          const cuzk_fixed_multiplier_params *params,
                                          cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
 
+/** Bytes of device memory that are enough to make these multiples at a good rate: a batch of some
+ *  millisecond; create takes more where there is more. n: as in the parameters. */
+uint64_t cuzk_fixed_multiplier_bytes(const cuzk_curve *curve, const uint64_t n[2]);
+
 /** out_i = scalars_i · generator of the group, n packed affine points of device memory, 16-byte
  *  aligned: bit for bit what the host computes.
  *
