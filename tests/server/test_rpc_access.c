@@ -339,7 +339,7 @@ static void large_messages_through_tls(void **state)
     size_t n;
     uint8_t *request = make_prove(&n, "big", 1, vanilla, SIZE);
     for (int i = 0; i < CALLS; i++) {
-        calls[i] = client_start(c, PROVING "Prove", request, n, 0);
+        calls[i] = client_start(c, PROVING "Prove", request, n, 300000);
     }
     size_t n_inner;
     uint8_t *inner = make_submit(&n_inner, "big", 1, vanilla, SIZE);
@@ -347,6 +347,7 @@ static void large_messages_through_tls(void **state)
     for (int i = 0; i < CALLS; i++) {
         answer a;
         call_wait(calls[i], &a);
+        assert_int_equal(a.code, GRPC_STATUS_OK);
         Cuzk__V1__ProveResponse *m = cuzk__v1__prove_response__unpack(NULL, a.size, a.data);
         assert_non_null(m);
         assert_memory_equal(m->result->proof.data, expected, DOUBLE_ANSWER_BYTES);
