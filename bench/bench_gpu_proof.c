@@ -558,7 +558,7 @@ int main(int argc, char **argv)
         must(cuzk_pinned_pool_create(&pinned, pinned_bytes, &err), &err);
         params.pinned = pinned;
     } else {
-        prover.source = (cuzk_point_source){put_points, &source};
+        prover.source = (cuzk_point_source){.put = put_points, .ctx = &source};
     }
     snprintf(name, sizeof name, "%s,%s", kinds[kind], sector->name);
     printf("# %u constraints, domain 2^%u, %u variables, %u of them field values\n",
