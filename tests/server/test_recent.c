@@ -243,6 +243,7 @@ static void *work(void *user)
         cuzk_timespan s = span(CUZK_SPAN_LANE, i + 1, cuzk_now_ns(), 0);
         s.value = ~s.job; /* a torn span would show */
         int slot = cuzk_recent_begin(recent, &s);
+        s.name = CUZK_SPAN_JOB_ACCEPTED; /* copies have unfinished jobs, too */
         s.value = 4;
         s.end_ns = s.begin_ns;
         cuzk_recent_job(recent, &s);
