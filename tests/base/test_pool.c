@@ -262,7 +262,8 @@ static void *come_urgently(void *unused)
     return NULL;
 }
 
-/* The first two chunks last until the urgent loop waits; the others come after it. */
+/* The first two chunks last until the urgent loop waits, or has run where the second one's thread
+ * came late; the others come after it. */
 static void note_pause(void *ctx, size_t chunk, unsigned thread)
 {
     (void)ctx, (void)thread;
@@ -270,7 +271,8 @@ static void note_pause(void *ctx, size_t chunk, unsigned thread)
     if (chunk == 0) {
         assert_int_equal(pthread_create(&paused.urgent, NULL, come_urgently, NULL), 0);
     }
-    while (chunk < 2 && cuzk_pool_waiting(paused.pool) == 0) {
+    while (chunk < 2 && cuzk_pool_waiting(paused.pool) == 0 &&
+           !atomic_load(&paused.urgent_is_done)) {
         sched_yield();
     }
     if (chunk >= 2 && cuzk_pool_waiting(paused.pool) != 0) {
