@@ -118,28 +118,17 @@ static int print_metrics(cuzk_session *session)
 
 /* ---- the commands ---------------------------------------------------------------------------- */
 
-static int with_session(cuzk_cli_args *args, int (*run)(cuzk_session *))
-{
-    cuzk_session session;
-    int code = CUZK_EXIT_OK;
-    if (cuzk_session_open(&session, args, &code)) {
-        code = run(&session);
-        cuzk_session_close(&session);
-    }
-    return code;
-}
-
 int cuzk_cmd_circuits_list(cuzk_cli_args *args)
 {
-    return with_session(args, list_circuits);
+    return cuzk_session_run(args, list_circuits);
 }
 
 int cuzk_cmd_circuits_register(cuzk_cli_args *args)
 {
-    return with_session(args, register_circuit);
+    return cuzk_session_run(args, register_circuit);
 }
 
 int cuzk_cmd_metrics(cuzk_cli_args *args)
 {
-    return with_session(args, print_metrics);
+    return cuzk_session_run(args, print_metrics);
 }

@@ -205,28 +205,17 @@ static int add(cuzk_session *session)
 
 /* ---- the commands ---------------------------------------------------------------------------- */
 
-static int with_session(cuzk_cli_args *args, int (*run)(cuzk_session *))
-{
-    cuzk_session session;
-    int code = CUZK_EXIT_OK;
-    if (cuzk_session_open(&session, args, &code)) {
-        code = run(&session);
-        cuzk_session_close(&session);
-    }
-    return code;
-}
-
 int cuzk_cmd_devices(cuzk_cli_args *args)
 {
-    return with_session(args, show);
+    return cuzk_session_run(args, show);
 }
 
 int cuzk_cmd_devices_drain(cuzk_cli_args *args)
 {
-    return with_session(args, drain);
+    return cuzk_session_run(args, drain);
 }
 
 int cuzk_cmd_devices_add(cuzk_cli_args *args)
 {
-    return with_session(args, add);
+    return cuzk_session_run(args, add);
 }

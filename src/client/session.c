@@ -84,6 +84,17 @@ void cuzk_session_close(cuzk_session *session)
     session->client = NULL;
 }
 
+int cuzk_session_run(cuzk_cli_args *args, int (*run)(cuzk_session *session))
+{
+    cuzk_session session;
+    int code = CUZK_EXIT_OK;
+    if (cuzk_session_open(&session, args, &code)) {
+        code = run(&session);
+        cuzk_session_close(&session);
+    }
+    return code;
+}
+
 /* One call; what is known of the daemon afterwards. */
 static bool call(cuzk_session *session, cuzk_client_answer *answer, cuzk_client_method method,
                  const ProtobufCMessage *request, uint64_t limit_ns)

@@ -31,6 +31,10 @@ typedef struct {
 bool cuzk_session_open(cuzk_session *session, cuzk_cli_args *args, int *code);
 void cuzk_session_close(cuzk_session *session);
 
+/** A command's whole life with a daemon: open, run, close. run: returns the exit code. Returns it,
+ *  or that of an open that failed. */
+int cuzk_session_run(cuzk_cli_args *args, int (*run)(cuzk_session *session));
+
 /** One call; --timeout, or if none is given default_ns (0: none), is its limit. message: returned;
  *  protobuf_c_message_free_unpacked(message, NULL). False with args->err set. SIGINT ends the call.
  */
