@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A thread of the pool besides the callers'. */
 struct member {
@@ -288,4 +289,26 @@ void cuzk_pool_for(cuzk_pool *pool, size_t n_chunks, cuzk_pool_body body, void *
         done = run_from(pool, done, n_chunks, body, ctx);
     }
     give_turn(pool);
+}
+
+enum { COPY_CHUNK_BYTES = 1 << 20 };
+
+typedef struct {
+    char *to;
+    const char *from;
+    size_t n_bytes;
+} chunked_copy;
+
+static void copy_chunk(void *ctx, size_t chunk, unsigned thread)
+{
+    const chunked_copy *c = ctx;
+    size_t at = chunk * COPY_CHUNK_BYTES, left = c->n_bytes - at;
+    (void)thread;
+    memcpy(c->to + at, c->from + at, left < COPY_CHUNK_BYTES ? left : COPY_CHUNK_BYTES);
+}
+
+void cuzk_pool_copy(cuzk_pool *pool, void *to, const void *from, size_t n_bytes)
+{
+    chunked_copy c = {to, from, n_bytes};
+    cuzk_pool_for(pool, (n_bytes + COPY_CHUNK_BYTES - 1) / COPY_CHUNK_BYTES, copy_chunk, &c);
 }

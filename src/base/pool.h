@@ -34,6 +34,10 @@ unsigned cuzk_pool_threads(const cuzk_pool *pool);
  *  loops ever run at once. */
 void cuzk_pool_for(cuzk_pool *pool, size_t n_chunks, cuzk_pool_body body, void *ctx);
 
+/** Copy n_bytes on all threads, a MiB at a time. The two may not overlap. pool, threads: as
+ *  cuzk_pool_for. */
+void cuzk_pool_copy(cuzk_pool *pool, void *to, const void *from, size_t n_bytes);
+
 /** Loops that wait for their turn now. */
 unsigned cuzk_pool_waiting(cuzk_pool *pool);
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFERS = 4, CHUNK_BYTES = 1 << 20, COPY_THREADS = 4, DEVICES_MAX = 32 };
+enum { BUFFERS = 4, COPY_THREADS = 4, DEVICES_MAX = 32 };
 
 typedef enum { BUFFER_FREE, BUFFER_FILLING, BUFFER_READY } buffer_state;
 
@@ -209,20 +209,6 @@ static void leave(cuzk_key_pass *pass, member *m)
 
 /* ---- reading ---- */
 
-typedef struct {
-    char *to;
-    const char *from;
-    size_t n_bytes;
-} chunked_copy;
-
-static void copy_chunk(void *ctx, size_t chunk, unsigned thread)
-{
-    const chunked_copy *c = ctx;
-    size_t at = chunk * CHUNK_BYTES, left = c->n_bytes - at;
-    (void)thread;
-    memcpy(c->to + at, c->from + at, left < CHUNK_BYTES ? left : CHUNK_BYTES);
-}
-
 static unsigned count_wanting(const cuzk_key_pass *pass, uint64_t number)
 {
     unsigned n = 0;
@@ -249,9 +235,8 @@ static bool read_piece(cuzk_key_pass *pass, uint64_t number, const cuzk_key_pass
     b->n_left = n_wanting;
     pthread_mutex_unlock(&pass->mutex);
     const cuzk_stream_piece *piece = &p->pieces[number % p->n_pieces];
-    chunked_copy c = {b->memory, piece->from, piece->n_bytes};
-    cuzk_pool_for(pass->copiers, (c.n_bytes + CHUNK_BYTES - 1) / CHUNK_BYTES, copy_chunk, &c);
-    stats->n_read_bytes += c.n_bytes;
+    cuzk_pool_copy(pass->copiers, b->memory, piece->from, piece->n_bytes);
+    stats->n_read_bytes += piece->n_bytes;
     pthread_mutex_lock(&pass->mutex);
     b->state = b->n_left == 0 ? BUFFER_FREE : BUFFER_READY; /* all that wanted it may have left */
     pthread_cond_broadcast(&pass->changed);

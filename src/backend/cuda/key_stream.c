@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFERS = 2, BUFFER_BYTES = 16 << 20, CHUNK_BYTES = 1 << 20, COPY_THREADS = 4 };
+enum { BUFFERS = 2, BUFFER_BYTES = 16 << 20, COPY_THREADS = 4 };
 
 struct cuzk_key_stream {
     const cuzk_cuda_device *device;
@@ -44,35 +44,19 @@ const char *cuzk_stream_way_name(cuzk_stream_way way)
 
 /* ---- copies ---- */
 
-/* A buffer's worth of a piece, by several threads. */
-typedef struct {
-    char *to;
-    const char *from;
-    size_t n_bytes;
-} chunked_copy;
-
-static void copy_chunk(void *ctx, size_t chunk, unsigned thread)
-{
-    const chunked_copy *c = ctx;
-    size_t at = chunk * CHUNK_BYTES, left = c->n_bytes - at;
-    (void)thread;
-    memcpy(c->to + at, c->from + at, left < CHUNK_BYTES ? left : CHUNK_BYTES);
-}
-
 static cuzk_status fill_buffered(const cuzk_key_stream *s, CUdeviceptr to,
                                  const cuzk_stream_piece *piece, cuzk_error *err)
 {
     const cuzk_cuda_api *api = s->device->api;
     for (size_t at = 0, k = 0; at < piece->n_bytes; at += BUFFER_BYTES, k++) {
         size_t left = piece->n_bytes - at;
-        chunked_copy c = {.to = s->buffers[k % BUFFERS],
-                          .from = (const char *)piece->from + at,
-                          .n_bytes = left < BUFFER_BYTES ? left : BUFFER_BYTES};
+        size_t n_bytes = left < BUFFER_BYTES ? left : BUFFER_BYTES;
+        void *buffer = s->buffers[k % BUFFERS];
         if (k >= BUFFERS) {
             CUZK_CUDA_TRY(api, err, cuEventSynchronize, (s->read[k % BUFFERS]));
         }
-        cuzk_pool_for(s->copiers, (c.n_bytes + CHUNK_BYTES - 1) / CHUNK_BYTES, copy_chunk, &c);
-        CUZK_CUDA_TRY(api, err, cuMemcpyHtoDAsync, (to + at, c.to, c.n_bytes, s->copies));
+        cuzk_pool_copy(s->copiers, buffer, (const char *)piece->from + at, n_bytes);
+        CUZK_CUDA_TRY(api, err, cuMemcpyHtoDAsync, (to + at, buffer, n_bytes, s->copies));
         CUZK_CUDA_TRY(api, err, cuEventRecord, (s->read[k % BUFFERS], s->copies));
     }
     return CUZK_OK;
