@@ -113,44 +113,91 @@ static void tell(const cuzk_session *session, const char *was, const device_info
     }
 }
 
-/* Ask until it is not being drained any more; the message of the last answer, in which it is
- * *device. NULL: that failed, or it took longer than --timeout. */
-static ProtobufCMessage *wait_drained(cuzk_session *session, const device_info **device,
+static bool is_on_its_way(const device_info *d)
+{
+    return d->state == CUZK__V1__DEVICE_INFO__STATE__DRAINING ||
+           d->state == CUZK__V1__DEVICE_INFO__STATE__OPENING;
+}
+
+/* It did not come to be what was asked for in --timeout, or the command was interrupted. */
+static void fail_on_its_way(cuzk_session *session, const device_info *d, bool is_late)
+{
+    cuzk_status status = is_late ? CUZK_E_DEADLINE : CUZK_E_CANCELLED;
+    if (d->state == CUZK__V1__DEVICE_INFO__STATE__OPENING) {
+        cuzk_session_fail(session, status, "device %s is still being opened and tested", d->id);
+    } else {
+        cuzk_session_fail(session, status,
+                          "device %s is still being drained: %u partitions run there", d->id,
+                          d->partitions);
+    }
+}
+
+/* Ask until a device is neither being drained nor opened; the message of the last answer, in which
+ * it is *device. NULL: that failed, or it took longer than --timeout. */
+static ProtobufCMessage *wait_settled(cuzk_session *session, const device_info **device,
                                       const char *id)
 {
     const struct timespec pause = {.tv_nsec = 200000000};
     uint64_t begin_ns = cuzk_cli_now_ns();
     for (;;) {
         Cuzk__V1__ListDevicesResponse *answer = list(session);
-        *device = NULL;
-        for (size_t i = 0; answer != NULL && i < answer->n_devices; i++) {
-            *device = strcmp(answer->devices[i]->id, id) == 0 ? answer->devices[i] : *device;
-        }
         if (answer == NULL) {
             return NULL;
         }
-        if (*device != NULL && (*device)->state == CUZK__V1__DEVICE_INFO__STATE__DRAINED) {
+        *device = NULL;
+        for (size_t i = 0; i < answer->n_devices; i++) {
+            *device = strcmp(answer->devices[i]->id, id) == 0 ? answer->devices[i] : *device;
+        }
+        if (*device != NULL && !is_on_its_way(*device)) {
             return &answer->base;
         }
-        bool is_going_on =
-            *device != NULL && ((*device)->state == CUZK__V1__DEVICE_INFO__STATE__DRAINING ||
-                                (*device)->state == CUZK__V1__DEVICE_INFO__STATE__OPENING);
         bool is_late =
             session->timeout_ns != 0 && cuzk_cli_now_ns() - begin_ns >= session->timeout_ns;
-        if (!is_going_on) {
-            cuzk_session_fail(session, CUZK_E_CANCELLED, "device %s is %s: it was added meanwhile",
-                              id, *device != NULL ? state_name((*device)->state) : "gone");
-        } else if (is_late || cuzk_cli_interrupted()) {
-            cuzk_session_fail(session, is_late ? CUZK_E_DEADLINE : CUZK_E_CANCELLED,
-                              "device %s is still being drained: %u partitions run there", id,
-                              (*device)->partitions);
+        bool ends = *device == NULL || is_late || cuzk_cli_interrupted();
+        if (*device == NULL) {
+            cuzk_session_fail(session, CUZK_E_FORMAT, "the daemon does not list device %s", id);
+        } else if (ends) {
+            fail_on_its_way(session, *device, is_late);
         }
         protobuf_c_message_free_unpacked(&answer->base, NULL);
-        if (!is_going_on || is_late || cuzk_cli_interrupted()) {
+        if (ends) {
             return NULL;
         }
         nanosleep(&pause, NULL);
     }
+}
+
+/* What drain or add asked for: its answer tells the device, and what it was. Unless --no-wait says
+ * otherwise it is waited until the device is as wanted. */
+static bool finish(cuzk_session *session, const device_info *d, const char *was,
+                   Cuzk__V1__DeviceInfo__State wanted)
+{
+    if (d == NULL) {
+        cuzk_session_fail(session, CUZK_E_FORMAT, "the daemon's answer is without the device");
+        return false;
+    }
+    ProtobufCMessage *last = NULL;
+    bool waits = cuzk_cli_value(session->args, "--no-wait") == NULL;
+    if (waits) {
+        last = wait_settled(session, &d, d->id);
+        if (last == NULL) {
+            return false;
+        }
+    }
+    bool is_wanted = !waits || d->state == wanted;
+    if (is_wanted) {
+        tell(session, was, d);
+    } else if (wanted == CUZK__V1__DEVICE_INFO__STATE__DRAINED) {
+        cuzk_session_fail(session, CUZK_E_CANCELLED, "device %s is %s: it was added meanwhile",
+                          d->id, state_name(d->state));
+    } else {
+        cuzk_session_fail(session, CUZK_E_DEVICE, "device %s is not used: it is %s (%s)", d->id,
+                          state_name(d->state), d->reason);
+    }
+    if (last != NULL) {
+        protobuf_c_message_free_unpacked(last, NULL);
+    }
+    return is_wanted;
 }
 
 static int drain(cuzk_session *session)
@@ -164,21 +211,8 @@ static int drain(cuzk_session *session)
         return cuzk_cli_fail(session->args);
     }
     const Cuzk__V1__DrainDeviceResponse *answer = (Cuzk__V1__DrainDeviceResponse *)message;
-    const device_info *d = answer->device;
-    ProtobufCMessage *last = NULL;
-    bool is_done = d != NULL;
-    if (d == NULL) {
-        cuzk_session_fail(session, CUZK_E_FORMAT, "the daemon's answer is without the device");
-    } else if (cuzk_cli_value(session->args, "--no-wait") == NULL) {
-        last = wait_drained(session, &d, answer->device->id);
-        is_done = last != NULL;
-    }
-    if (is_done) {
-        tell(session, state_name(answer->was), d);
-    }
-    if (last != NULL) {
-        protobuf_c_message_free_unpacked(last, NULL);
-    }
+    bool is_done = finish(session, answer->device, state_name(answer->was),
+                          CUZK__V1__DEVICE_INFO__STATE__DRAINED);
     protobuf_c_message_free_unpacked(message, NULL);
     return is_done ? CUZK_EXIT_OK : cuzk_cli_fail(session->args);
 }
@@ -189,18 +223,15 @@ static int add(cuzk_session *session)
     cuzk__v1__add_device_request__init(&request);
     request.device = (char *)(uintptr_t)session->args->positional[0];
     ProtobufCMessage *message;
-    if (!cuzk_session_call(session, &message, CUZK_METHOD_ADD_DEVICE, &request.base, 0)) {
+    if (!cuzk_session_call(session, &message, CUZK_METHOD_ADD_DEVICE, &request.base,
+                           CUZK_SESSION_QUICK_NS)) {
         return cuzk_cli_fail(session->args);
     }
     const Cuzk__V1__AddDeviceResponse *answer = (Cuzk__V1__AddDeviceResponse *)message;
-    bool is_whole = answer->device != NULL;
-    if (is_whole) {
-        tell(session, state_name(answer->was), answer->device);
-    } else {
-        cuzk_session_fail(session, CUZK_E_FORMAT, "the daemon's answer is without the device");
-    }
+    bool is_done = finish(session, answer->device, state_name(answer->was),
+                          CUZK__V1__DEVICE_INFO__STATE__USED);
     protobuf_c_message_free_unpacked(message, NULL);
-    return is_whole ? CUZK_EXIT_OK : cuzk_cli_fail(session->args);
+    return is_done ? CUZK_EXIT_OK : cuzk_cli_fail(session->args);
 }
 
 /* ---- the commands ---------------------------------------------------------------------------- */

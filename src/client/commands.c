@@ -77,6 +77,12 @@ static const cuzk_cli_option drain_options[] = {
     OPTION_END,
 };
 
+static const cuzk_cli_option add_options[] = {
+    {"--no-wait", NULL, NULL, "do not wait until it was opened and tested"},
+    OPTIONS_SERVER,
+    OPTION_END,
+};
+
 static const cuzk_cli_option server_options[] = {OPTIONS_SERVER, OPTION_END};
 
 static const cuzk_cli_option record_options[] = {
@@ -167,7 +173,7 @@ const cuzk_cli_command cuzk_cli_commands[] = {
      1, 1, drain_options, cuzk_cmd_devices_drain, NULL, NULL},
     {"devices add", "DEVICE", "have the daemon use a device again",
      "One that was drained, is lost or failed too often: it is opened and tested first.", 1, 1,
-     server_options, cuzk_cmd_devices_add, NULL, NULL},
+     add_options, cuzk_cmd_devices_add, NULL, NULL},
     {"record", "FILE", "write down what the daemon did in the last minute, for cuzk timeline",
      "From the HTTP port, which keeps the last minutes in memory (recording.memory).", 1, 1,
      record_options, cuzk_cmd_record, "the recording is written", NULL},

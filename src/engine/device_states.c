@@ -462,7 +462,7 @@ static cuzk_status wait_used(cuzk_engine *engine, cuzk_device *device, cuzk_erro
 }
 
 cuzk_status cuzk_engine_device_add(cuzk_engine *engine, cuzk_device_state *was, unsigned d,
-                                   cuzk_error *err)
+                                   bool wait, cuzk_error *err)
 {
     CUZK_TRY(check_index(engine, d, err));
     begin_call(engine);
@@ -473,12 +473,13 @@ cuzk_status cuzk_engine_device_add(cuzk_engine *engine, cuzk_device_state *was, 
     if (device->state == CUZK_DEVICE_DRAINING && !device->is_tended && !device->needs_open) {
         come_back(engine, d); /* its context and what is there is well */
     } else if (device->state != CUZK_DEVICE_USED && device->state != CUZK_DEVICE_OPENING &&
-               !device->is_tended) {
+               (device->state != CUZK_DEVICE_DRAINING || !device->is_tended)) {
+        /* a lost one that is just being begun anew, too: so it shows when that ends, and how */
         device->before =
             device->state == CUZK_DEVICE_DRAINING ? CUZK_DEVICE_DRAINED : device->state;
         enter_state(engine, d, CUZK_DEVICE_OPENING);
     }
-    cuzk_status status = wait_used(engine, device, err);
+    cuzk_status status = wait ? wait_used(engine, device, err) : CUZK_OK;
     end_call(engine);
     return status;
 }

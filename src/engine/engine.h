@@ -111,8 +111,8 @@ typedef struct {
     const char *name;
     uint64_t memory_bytes; /* budget of the device; 0: it uses host memory */
     unsigned n_workers;    /* 1 … CUZK_ENGINE_WORKERS_MAX; one more serves what is CRITICAL */
-    const char *missing;   /* why it cannot be used at first: as if lost, it is tried again; NULL: it
-                              can */
+    const char *missing; /* why it cannot be used at first: as if lost, it is tried again; NULL: it
+                            can */
 } cuzk_engine_device;
 
 typedef struct {
@@ -304,17 +304,18 @@ const char *cuzk_engine_device_id(const cuzk_engine *engine, unsigned device);
 /** Give no new unit to a device, let those on it end, then take everything off it. Blocks until
  *  that is done; wait false: returns at once, and it goes on. One that is lost is not begun anew
  *  any more. was: its state before the call; DRAINED is fine. The last one may be drained, too:
- *  jobs wait then, and new ones are refused. Errors: E_ARGUMENT (no such index), E_CANCELLED (it was
- *  added meanwhile), E_UNAVAILABLE (the engine ends). */
+ *  jobs wait then, and new ones are refused. Errors: E_ARGUMENT (no such index), E_CANCELLED (it
+ * was added meanwhile), E_UNAVAILABLE (the engine ends). */
 cuzk_status cuzk_engine_device_drain(cuzk_engine *engine, cuzk_device_state *was, unsigned device,
                                      bool wait, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /** Use a device again, whatever kept it from being used: it is begun anew and tested, its faults
- *  are forgotten. Blocks. was: its state before the call; USED is fine. Errors: E_ARGUMENT,
- *  E_DEVICE (why not; it is as it was), E_CANCELLED (it was drained meanwhile), E_UNAVAILABLE (the
- *  engine ends). */
+ *  are forgotten. Blocks until that is done; wait false: returns at once, and it goes on: the
+ * device is OPENING until it is used or, with the reason, what it was before. was: its state before
+ * the call; USED is fine. Errors: E_ARGUMENT, E_DEVICE (why not; it is as it was), E_CANCELLED (it
+ * was drained meanwhile), E_UNAVAILABLE (the engine ends). */
 cuzk_status cuzk_engine_device_add(cuzk_engine *engine, cuzk_device_state *was, unsigned device,
-                                   cuzk_error *err) CUZK_WARN_UNUSED;
+                                   bool wait, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /* ---- what it is doing ------------------------------------------------------------------------ */
 

@@ -153,7 +153,6 @@ static void put_was(outcome *out, const cuzk_server *server, unsigned device, cu
 {
     if (status != CUZK_OK) {
         fail_status(out, status);
-        out->code = status == CUZK_E_DEVICE ? 409 : out->code; /* it is as it was */
         return;
     }
     cuzk_text_put(&out->members, ",\"device\":");
@@ -178,7 +177,7 @@ static void add(const cuzk_server *server, char *const values[PARAMETERS_MAX], o
     cuzk_device_state was = CUZK_DEVICE_USED;
     cuzk_status status = cuzk_engine_device_find(server->engine, &device, values[0], &out->err);
     if (status == CUZK_OK) {
-        status = cuzk_engine_device_add(server->engine, &was, device, &out->err);
+        status = cuzk_engine_device_add(server->engine, &was, device, false, &out->err);
     }
     put_was(out, server, device, was, status);
 }
@@ -189,7 +188,7 @@ static const action actions[] = {{"check", {NULL}, false, check},
                                  {"evict", {"circuit"}, true, evict},
                                  {"register", {"name", "zkey"}, true, register_circuit},
                                  {"drain", {"device"}, false, drain},
-                                 {"add", {"device"}, true, add}};
+                                 {"add", {"device"}, false, add}};
 enum { ACTIONS = sizeof actions / sizeof *actions };
 
 /* ---- answers --------------------------------------------------------------------------------- */

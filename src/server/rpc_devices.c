@@ -89,10 +89,6 @@ static bool read_device(cuzk_call *call, unsigned *device, uint8_t *message, siz
 static void answer(cuzk_call *call, unsigned device, cuzk_device_state was, cuzk_status status,
                    const cuzk_error *err)
 {
-    if (status == CUZK_E_DEVICE) { /* it is this call's business, and no reason to ask elsewhere */
-        cuzk_call_fail(call, GRPC_STATUS_FAILED_PRECONDITION, "%s", err->text);
-        return;
-    }
     if (status != CUZK_OK) {
         cuzk_call_fail_status(call, status, err->text);
         return;
@@ -127,7 +123,8 @@ static void add_device(cuzk_call *call, uint8_t *message, size_t size)
     if (read_device(call, &device, message, size)) {
         cuzk_error err = {0};
         cuzk_device_state was = CUZK_DEVICE_USED;
-        cuzk_status status = cuzk_engine_device_add(call->rpc->options.engine, &was, device, &err);
+        cuzk_status status =
+            cuzk_engine_device_add(call->rpc->options.engine, &was, device, false, &err);
         answer(call, device, was, status, &err);
     }
 }
@@ -138,8 +135,7 @@ const cuzk_method *cuzk_rpc_device_methods(void)
         {"/cuzk.v1.Devices/ListDevices", CUZK_GATE_SMALL, CUZK_RIGHT_SUBMIT, .is_long = true,
          .handle = list_devices},
         {"/cuzk.v1.Devices/DrainDevice", CUZK_GATE_SMALL, CUZK_RIGHT_ADMIN, .handle = drain_device},
-        {"/cuzk.v1.Devices/AddDevice", CUZK_GATE_SMALL, CUZK_RIGHT_ADMIN, .is_blocking = true,
-         .handle = add_device},
+        {"/cuzk.v1.Devices/AddDevice", CUZK_GATE_SMALL, CUZK_RIGHT_ADMIN, .handle = add_device},
         {NULL},
     };
     return methods;

@@ -94,7 +94,7 @@ static cuzk_device_state add(engine_test *t, unsigned d)
 {
     cuzk_device_state was = CUZK_DEVICE_STATES;
     cuzk_error err = {0};
-    if (cuzk_engine_device_add(t->engine, &was, d, &err) != CUZK_OK) {
+    if (cuzk_engine_device_add(t->engine, &was, d, true, &err) != CUZK_OK) {
         fail_msg("%s", err.text);
     }
     return was;
@@ -271,7 +271,7 @@ static void test_names(void **state)
     }
     cuzk_error err = {0};
     assert_int_equal(cuzk_engine_device_drain(t.engine, &was, 2, true, &err), CUZK_E_ARGUMENT);
-    assert_int_equal(cuzk_engine_device_add(t.engine, &was, 2, &err), CUZK_E_ARGUMENT);
+    assert_int_equal(cuzk_engine_device_add(t.engine, &was, 2, true, &err), CUZK_E_ARGUMENT);
     test_clear(&t);
 }
 
@@ -286,7 +286,7 @@ static void test_add_fails(void **state)
     atomic_store(&o.is_failing, true);
     cuzk_device_state was;
     cuzk_error err = {0};
-    assert_int_equal(cuzk_engine_device_add(t.engine, &was, 1, &err), CUZK_E_DEVICE);
+    assert_int_equal(cuzk_engine_device_add(t.engine, &was, 1, true, &err), CUZK_E_DEVICE);
     assert_non_null(strstr(err.text, "dev:1"));
     assert_non_null(strstr(err.text, "its self-test failed"));
     cuzk_device_view view = look(&t, 1);
@@ -296,6 +296,47 @@ static void test_add_fails(void **state)
     atomic_store(&o.is_failing, false);
     assert_int_equal(add(&t, 1), CUZK_DEVICE_DRAINED);
     assert_int_equal(look(&t, 1).state, CUZK_DEVICE_USED);
+    test_clear(&t);
+}
+
+static void wait_state(engine_test *t, unsigned d, cuzk_device_state state)
+{
+    while (look(t, d).state != state) {
+        sched_yield();
+    }
+}
+
+/* Without waiting; it is being opened then. */
+static cuzk_device_state begin_add(engine_test *t, unsigned d)
+{
+    cuzk_device_state was = CUZK_DEVICE_STATES;
+    cuzk_error err = {0};
+    assert_int_equal(cuzk_engine_device_add(t->engine, &was, d, false, &err), CUZK_OK);
+    assert_int_equal(look(t, d).state, CUZK_DEVICE_OPENING);
+    return was;
+}
+
+/* Who does not wait sees it being opened until it is used or, with the reason, what it was. */
+static void test_add_at_once(void **state)
+{
+    (void)state;
+    engine_test t;
+    opener o;
+    begin(&t, &o, 2);
+    (void)drain(&t, 1, true);
+    atomic_store(&o.is_failing, true);
+    atomic_store(&o.is_held, true);
+    assert_int_equal(begin_add(&t, 1), CUZK_DEVICE_DRAINED);
+    assert_int_equal(begin_add(&t, 1), CUZK_DEVICE_OPENING);
+    atomic_store(&o.is_held, false);
+    wait_state(&t, 1, CUZK_DEVICE_DRAINED);
+    assert_string_equal(look(&t, 1).reason, "not opened: its self-test failed");
+    atomic_store(&o.is_failing, false);
+    atomic_store(&o.is_held, true);
+    assert_int_equal(begin_add(&t, 1), CUZK_DEVICE_DRAINED);
+    atomic_store(&o.is_held, false);
+    wait_state(&t, 1, CUZK_DEVICE_USED);
+    assert_string_equal(look(&t, 1).reason, "");
     test_clear(&t);
 }
 
@@ -314,7 +355,7 @@ static void *run_caller(void *arg)
     caller *c = arg;
     cuzk_error err = {0};
     cuzk_engine *engine = c->test->engine;
-    c->status = c->adds ? cuzk_engine_device_add(engine, &c->was, c->device, &err)
+    c->status = c->adds ? cuzk_engine_device_add(engine, &c->was, c->device, true, &err)
                         : cuzk_engine_device_drain(engine, &c->was, c->device, true, &err);
     return NULL;
 }
@@ -323,13 +364,6 @@ static void start_caller(caller *c, engine_test *t, unsigned device, bool adds)
 {
     *c = (caller){.test = t, .device = device, .adds = adds};
     assert_int_equal(pthread_create(&c->id, NULL, run_caller, c), 0);
-}
-
-static void wait_state(engine_test *t, unsigned d, cuzk_device_state state)
-{
-    while (look(t, d).state != state) {
-        sched_yield();
-    }
 }
 
 /* Added before it is drained: at once, with what is there; who drained is told. */
@@ -407,7 +441,7 @@ static void test_missing(void **state)
     assert_int_equal(n_begun_on(&t, 0), 6);
     cuzk_device_state was = CUZK_DEVICE_STATES;
     cuzk_error err = {0};
-    assert_int_equal(cuzk_engine_device_add(t.engine, &was, 1, &err), CUZK_E_DEVICE);
+    assert_int_equal(cuzk_engine_device_add(t.engine, &was, 1, true, &err), CUZK_E_DEVICE);
     assert_non_null(strstr(err.text, "its self-test failed"));
     while (atomic_load(&o.n) < 3) { /* by itself, too */
         sched_yield();
@@ -485,6 +519,30 @@ static void lose_first(engine_test *t, opener *o)
         snprintf(name, sizeof name, "job-%u", i);
         prove_some(t, name, 1);
     }
+}
+
+/* One that is just being begun anew is being opened once it is added: so it shows when that has
+ * ended, and why it is lost still. */
+static void test_lost_and_added_at_once(void **state)
+{
+    (void)state;
+    engine_test t;
+    opener o;
+    begin(&t, &o, 2);
+    lose_first(&t, &o);
+    assert_int_equal(look(&t, 0).state, CUZK_DEVICE_LOST);
+    atomic_store(&o.is_failing, true);
+    assert_int_equal(begin_add(&t, 0), CUZK_DEVICE_LOST);
+    assert_false(look(&t, 0).is_out); /* it was used, and may be again */
+    atomic_store(&o.is_held, false);
+    wait_state(&t, 0, CUZK_DEVICE_LOST);
+    assert_string_equal(look(&t, 0).reason, "lost, and not begun anew: its self-test failed");
+    assert_true(look(&t, 0).is_out);
+    test_wait_events(&t, CUZK_EVENT_DEVICE_OUT, CUZK_EVENT_INSTANT, NULL, 1);
+    atomic_store(&o.is_failing, false); /* by itself, as any lost one */
+    wait_state(&t, 0, CUZK_DEVICE_USED);
+    prove_some(&t, "after", 3);
+    test_clear(&t);
 }
 
 /* A device that cannot be opened keeps nobody from taking a circuit out of host memory. */
@@ -706,7 +764,7 @@ static void test_churn(void **state)
             cuzk_device_state was;
             cuzk_error err = {0};
             (void)drain(&t, d, true);
-            while (cuzk_engine_device_add(t.engine, &was, d, &err) != CUZK_OK) {
+            while (cuzk_engine_device_add(t.engine, &was, d, true, &err) != CUZK_OK) {
                 assert_int_equal(err.status, CUZK_E_DEVICE); /* "open" */
                 memset(&err, 0, sizeof err);
             }
@@ -726,11 +784,13 @@ int main(void)
         cmocka_unit_test_teardown(test_last_and_bad_proof, no_faults),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_add_fails),
+        cmocka_unit_test(test_add_at_once),
         cmocka_unit_test(test_changed_mind),
         cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_missing),
         cmocka_unit_test_teardown(test_out_and_added, no_faults),
         cmocka_unit_test_teardown(test_lost_and_drained, no_faults),
+        cmocka_unit_test_teardown(test_lost_and_added_at_once, no_faults),
         cmocka_unit_test_teardown(test_lost_and_evicted, no_faults),
         cmocka_unit_test_teardown(test_last_out_while_opening, no_faults),
         cmocka_unit_test_teardown(test_drained_while_lost, no_faults),

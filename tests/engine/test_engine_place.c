@@ -340,7 +340,7 @@ static void test_stranded(void **state)
     test_gate_open(&t, g);
     cuzk_device_state was;
     cuzk_error err = {0};
-    assert_int_equal(cuzk_engine_device_add(t.engine, &was, 1, &err), CUZK_OK);
+    assert_int_equal(cuzk_engine_device_add(t.engine, &was, 1, true, &err), CUZK_OK);
     test_expect_completed(&large, "units=40 large=1 circuit=null-large", 40);
     test_expect_completed(&late, "late=1 circuit=null-large", 1);
     test_clear(&t);

@@ -8,6 +8,7 @@ from daemon import COMPLETED, Daemon, harness, null_proof, read, wait_until
 
 
 TWO = {"CUZK_TEST_DEVICES": "2"}
+OPENING = 5  # DeviceInfo.State
 
 
 def command(cuzk, d, *args):
@@ -120,6 +121,24 @@ def test_lost_under_load(cuzk):
         for line in ('"device is lost and will be begun anew" device=null:1', '"device is no longer used" device=null:1',
                      '"device could not be opened" device=null:1', renewed):
             assert text.count(line) == 1, (line, text)
+
+
+def test_add_takes_long(cuzk):
+    """A driver that hangs while a device is opened keeps no thread of the server: any number of calls that add it, and
+    those that come after, are answered meanwhile. Whoever waits hears why it was not opened."""
+    with Daemon(cuzk, test=True, env=TWO, config={"test.faults": ["open@1*1~6000:E_DEVICE"]}) as d:
+        command(cuzk, d, "drain", "1")
+        answer = command(cuzk, d, "add", "1", "--no-wait")
+        assert (answer["was"], answer["state"]) == ("drained", "opening"), answer
+        for _ in range(8):  # more than there are threads for calls that block
+            assert d.c("AddDevice", device="1").was == OPENING
+        assert not d.c("PreloadSRS", circuit_id="null-a").already_loaded
+        failed = cuzk("devices", "add", "1", "--timeout", "0.2", "--connect", "unix://" + d.socket)
+        assert failed.code == 1 and "device null:1 is still being opened and tested" in failed.err, failed
+        failed = cuzk("devices", "add", "1", "--connect", "unix://" + d.socket)
+        assert failed.code == 1 and ("device null:1 is not used: it is drained (not opened: a fault was asked for at open)"
+                                     in failed.err), failed
+        assert command(cuzk, d, "add", "1")["state"] == "used"
 
 
 def test_lost_and_added(cuzk):

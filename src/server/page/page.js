@@ -361,9 +361,8 @@ async function drain(device) {
 }
 
 async function add(device) {
-  tell(`Testing device ${device} …`);
   const a = await administer('add', {device});
-  if (a) tell(a.was === 'used' ? `Device ${device} was used already.` : `Device ${device} is used again.`);
+  if (a) tell(a.was === 'used' ? `Device ${device} was used already.` : `Device ${device} is used again once it was opened and tested.`);
   $('told').focus();
 }
 
