@@ -40,20 +40,22 @@ bool cuzk_device_room(const cuzk_engine *engine, unsigned d, const cuzk_unit *un
     if (memory->cap == 0) {
         return true;
     }
+    uint64_t leaving = engine->devices[d].leaving_bytes;
     uint64_t room = cuzk_share_free(memory, unit->order.priority >= CUZK_PRIORITY_CRITICAL);
     for (const cuzk_slot *slot = engine->slots; slot != NULL; slot = slot->next) {
         room += is_evictable(slot, d, unit->job->slot) ? slot->device_bytes : 0;
     }
     *needed_bytes = bytes_on(unit, d);
-    *room_bytes = room;
-    return room >= *needed_bytes;
+    *room_bytes = room > leaving ? room - leaving : 0;
+    return *room_bytes >= *needed_bytes;
 }
 
 bool cuzk_device_has_free(const cuzk_engine *engine, unsigned d, const cuzk_unit *unit)
 {
-    const cuzk_share *memory = &engine->devices[d].memory;
+    const cuzk_device *device = &engine->devices[d];
     bool is_critical = unit->order.priority >= CUZK_PRIORITY_CRITICAL;
-    return memory->cap == 0 || cuzk_share_free(memory, is_critical) >= bytes_on(unit, d);
+    return device->memory.cap == 0 || cuzk_share_free(&device->memory, is_critical) >=
+                                          device->leaving_bytes + bytes_on(unit, d);
 }
 
 bool cuzk_device_fits(const cuzk_engine *engine, unsigned d, const cuzk_unit *unit)
@@ -82,6 +84,7 @@ static bool evict_one(cuzk_engine *engine, cuzk_thread *thread, const cuzk_slot 
     thread->evict = best;
     best->n_users++; /* stays in host memory until it is off the device */
     engine->devices[d].memory.reserved -= best->device_bytes;
+    engine->devices[d].leaving_bytes += best->device_bytes;
     return true;
 }
 
@@ -100,7 +103,10 @@ void cuzk_device_take(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit)
         thread->is_loader = true;
     }
     bool is_critical = unit->order.priority >= CUZK_PRIORITY_CRITICAL;
-    while (cuzk_share_free(&device->memory, is_critical) < bytes &&
+    /* what others are taking off is there still; what this thread takes off is off before the rest
+     * comes */
+    uint64_t leaving_bytes = device->leaving_bytes;
+    while (cuzk_share_free(&device->memory, is_critical) < leaving_bytes + bytes &&
            evict_one(engine, thread, slot)) {
     }
     device->memory.reserved += bytes;
@@ -112,6 +118,10 @@ void cuzk_device_take(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit)
 
 void cuzk_device_run_evictions(cuzk_engine *engine, cuzk_thread *thread)
 {
+    if (thread->evict == NULL) {
+        return;
+    }
+    cuzk_device *device = &engine->devices[thread->device];
     while (thread->evict != NULL) {
         cuzk_slot *slot = thread->evict;
         cuzk_slot_device *on = &slot->devices[thread->device];
@@ -120,9 +130,11 @@ void cuzk_device_run_evictions(cuzk_engine *engine, cuzk_thread *thread)
         slot->work->device_evict(slot->work->user, slot->resident, thread->device);
         pthread_mutex_lock(&engine->lock);
         on->is_leaving = false;
-        pthread_cond_broadcast(&engine->devices[thread->device].changed);
+        device->leaving_bytes -= slot->device_bytes;
+        pthread_cond_broadcast(&device->changed);
         slot->n_users--;
     }
+    cuzk_schedule(engine); /* others may have what is left of it, while this thread goes on */
 }
 
 /* Before it is put there: another thread may just take it off. That one waits for nobody who waits
@@ -204,7 +216,8 @@ void cuzk_devices_warm(cuzk_engine *engine, cuzk_slot *slot)
     for (unsigned d = 0; d < engine->options.n_devices; d++) {
         cuzk_device *device = &engine->devices[d];
         if (device->memory.cap > 0 && device->state == CUZK_DEVICE_USED && slot->device_bytes > 0 &&
-            !is_on(slot, d) && cuzk_share_free(&device->memory, false) >= slot->device_bytes) {
+            !is_on(slot, d) &&
+            cuzk_share_free(&device->memory, false) >= device->leaving_bytes + slot->device_bytes) {
             device->memory.reserved += slot->device_bytes;
             slot->devices[d].is_loading = true;
             slot->devices[d].n_users++;

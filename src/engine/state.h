@@ -297,6 +297,8 @@ typedef struct {
     cuzk_stage workers, express; /* express: one thread more, for what is CRITICAL */
     cuzk_order ready;            /* units that this device is to prove and no other */
     cuzk_share memory;           /* cap 0: it uses host memory */
+    uint64_t leaving_bytes;      /* of residents that its threads are about to take off: reserved no
+                                    more, but there, and free for nobody else until they are off */
     cuzk_lane *lane_holder;
     cuzk_order lane_waiters;
     pthread_cond_t loaded;           /* a resident has been put on it, or could not be */

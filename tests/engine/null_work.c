@@ -3,6 +3,7 @@
 #include "null_work.h"
 
 #include "base/sha256.h"
+#include "engine/engine.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@ struct null_work {
     null_options options;
     cuzk_work table;
     atomic_long group_loads, tasks, residents, on_device, n_puts, witnesses, pending, bytes,
-        bytes_max;
+        bytes_max, device_bytes_max;
+    atomic_long device_bytes[CUZK_ENGINE_DEVICES_MAX]; /* of residents */
 };
 
 struct cuzk_task {
@@ -45,12 +47,17 @@ struct cuzk_pending {
     uint8_t memory[];
 };
 
+static void count(atomic_long *bytes, atomic_long *bytes_max, long more)
+{
+    long now = atomic_fetch_add(bytes, more) + more;
+    long max = atomic_load(bytes_max);
+    while (now > max && !atomic_compare_exchange_weak(bytes_max, &max, now)) {
+    }
+}
+
 static void add_bytes(null_work *work, long bytes)
 {
-    long now = atomic_fetch_add(&work->bytes, bytes) + bytes;
-    long max = atomic_load(&work->bytes_max);
-    while (now > max && !atomic_compare_exchange_weak(&work->bytes_max, &max, now)) {
-    }
+    count(&work->bytes, &work->bytes_max, bytes);
 }
 
 /* ---- the payload's words --------------------------------------------------------------------- */
@@ -286,11 +293,13 @@ static cuzk_status device_load(void *user, cuzk_resident *resident, unsigned dev
                                cuzk_error *err)
 {
     null_work *work = (null_work *)user;
+    long bytes = (long)resident->circuit->device_bytes;
     rest_us(resident->circuit->put_us);
     CUZK_FAIL_IF((work->options.refusing >> device & 1) != 0, err, CUZK_E_DEVICE,
                  "device %u refuses", device);
     CUZK_FAIL_IF((atomic_fetch_or(&resident->is_on, 1u << device) >> device & 1) != 0, err,
                  CUZK_E_INTERNAL, "%s is on device %u already", resident->circuit->name, device);
+    count(&work->device_bytes[device], &work->device_bytes_max, bytes);
     atomic_fetch_add(&work->on_device, 1);
     atomic_fetch_add(&work->n_puts, 1);
     return CUZK_OK;
@@ -310,6 +319,7 @@ static void device_evict(void *user, cuzk_resident *resident, unsigned device)
     null_work *work = (null_work *)user;
     (void)hook(work, NULL_EVICT, resident->circuit->name, -1, NULL);
     atomic_fetch_and(&resident->is_on, ~(1u << device));
+    atomic_fetch_sub(&work->device_bytes[device], (long)resident->circuit->device_bytes);
     atomic_fetch_sub(&work->on_device, 1);
 }
 
@@ -495,6 +505,7 @@ null_alive null_work_alive(const null_work *work)
         .pending = atomic_load(&work->pending),
         .bytes = atomic_load(&work->bytes),
         .bytes_max = atomic_load(&work->bytes_max),
+        .device_bytes_max = atomic_load(&work->device_bytes_max),
     };
 }
 

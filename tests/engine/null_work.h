@@ -63,6 +63,7 @@ typedef struct {
     long n_puts;      /* and times that a resident was put on a device */
     long bytes;       /* declared ones of tasks, residents, witnesses and pending */
     long bytes_max;
+    long device_bytes_max; /* of residents that were on one device at once */
 } null_alive;
 
 typedef struct null_work null_work;

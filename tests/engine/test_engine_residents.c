@@ -547,7 +547,7 @@ static void test_preload_on_device(void **state)
 static void test_back_while_it_goes(void **state)
 {
     (void)state;
-    static const null_circuit SMALL[] = {{.name = "null-a", .bytes = 1, .device_bytes = 30},
+    static const null_circuit SMALL[] = {{.name = "null-a", .bytes = 1, .device_bytes = 20},
                                          {.name = "null-b", .bytes = 1, .device_bytes = 50},
                                          {.name = "null-c", .bytes = 1, .device_bytes = 50},
                                          {.name = "host-only", .bytes = 1}};
@@ -577,7 +577,62 @@ static void test_back_while_it_goes(void **state)
     test_expect_completed(&c, "circuit=null-c", 1);
     test_expect_completed(&back, "circuit=null-a n=2", 1);
     assert_int_equal(null_work_alive(t.work).on_device, 2);
-    assert_int_equal(test_look(&t).devices[0].reserved_bytes, 80);
+    assert_int_equal(test_look(&t).devices[0].reserved_bytes, 70);
+    test_clear(&t);
+}
+
+/* What a job's first unit waits for once that is memory of a device; NOTHING: it has a device. */
+static cuzk_wait_view wait_for_device_memory(engine_test *t, const char *id)
+{
+    cuzk_wait_view wait = {.reason = CUZK_WAIT_NOTHING};
+    cuzk_unit_state state = CUZK_UNIT_PENDING;
+    while (state < CUZK_UNIT_DEVICE && wait.reason != CUZK_WAIT_DEVICE_MEMORY) {
+        cuzk_engine_view view;
+        sched_yield();
+        assert_int_equal(cuzk_engine_look(t->engine, &view, true, NULL), CUZK_OK);
+        for (unsigned i = 0; i < view.n_jobs; i++) {
+            if (strcmp(view.jobs[i].job_id, id) == 0) {
+                wait = view.jobs[i].wait;
+                state = view.jobs[i].units[0].state;
+            }
+        }
+        cuzk_engine_view_clear(&view);
+    }
+    return state < CUZK_UNIT_DEVICE ? wait : (cuzk_wait_view){.reason = CUZK_WAIT_NOTHING};
+}
+
+/* What is being taken off is there until it is off: nobody else has its bytes before, and whoever
+ * waits for them has them then, though the unit for which it goes is on the device for long. */
+static void test_room_when_it_is_gone(void **state)
+{
+    (void)state;
+    static const null_circuit SMALL[] = {{.name = "null-a", .bytes = 1, .device_bytes = 650},
+                                         {.name = "null-b", .bytes = 1, .device_bytes = 100},
+                                         {.name = "null-c", .bytes = 1, .device_bytes = 300}};
+    engine_test t;
+    test_init(&t);
+    t.devices[0].memory_bytes = 1000;
+    t.devices[0].n_workers = 2;
+    t.options.witness_ahead = 3;
+    test_start(&t, &(null_options){.circuits = SMALL, .n_circuits = 3});
+    prove(&t, "a", "circuit=null-a");
+    prove(&t, "b", "circuit=null-b");
+    unsigned goes = test_gate(&t, NULL_EVICT, "null-a", -1);
+    unsigned held = test_gate(&t, NULL_PROVE, "circuit=null-b device=500", -1);
+    test_call b, c;
+    test_submit(&t, &b, "large", 0, "circuit=null-b device=500");
+    test_gate_wait(&t, goes, 1);
+    test_submit(&t, &c, "c", 0, "circuit=null-c");
+    cuzk_wait_view wait = wait_for_device_memory(&t, "c");
+    assert_int_equal(wait.reason, CUZK_WAIT_DEVICE_MEMORY);
+    assert_int_equal(wait.needed_bytes, 300);
+    assert_int_equal(wait.free_bytes, 0);
+    test_gate_open(&t, goes);
+    test_gate_wait(&t, held, 1);
+    test_expect_completed(&c, "circuit=null-c", 1);
+    test_gate_open(&t, held);
+    test_expect_completed(&b, "circuit=null-b device=500", 1);
+    assert_int_equal(null_work_alive(t.work).device_bytes_max, 750);
     test_clear(&t);
 }
 
@@ -649,6 +704,7 @@ int main(void)
         cmocka_unit_test(test_device_memory),
         cmocka_unit_test(test_thrash),
         cmocka_unit_test(test_back_while_it_goes),
+        cmocka_unit_test(test_room_when_it_is_gone),
         cmocka_unit_test(test_preload_on_device),
         cmocka_unit_test(test_preload_on_devices),
         cmocka_unit_test(test_unequal_devices),
