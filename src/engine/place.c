@@ -220,7 +220,10 @@ static bool has_idle_worker(const cuzk_engine *engine)
 }
 
 /* The first unit in the order of all heads of queues, of those that come after one (NULL: of all).
- * own: the device whose own it is, or -1. */
+ * own: the device whose own it is, or -1. Units of one circuit need the same of a device (no kind
+ * of proof has bytes of its own for a unit: its workspace is the resident's), so where the first
+ * has no place those behind it have none. Of a kind whose jobs differ, one that fits a smaller
+ * device would wait behind one that does not. */
 static cuzk_unit *next_head(cuzk_engine *engine, int *own, const cuzk_unit *after)
 {
     cuzk_unit *best = NULL;
