@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { COLUMN_MAX = 160 };
+enum { COLUMN_MAX = CUZK_ERROR_TEXT_MAX };
 
 /* A text cut to a column's width: ids may be long, and hold anything. */
 typedef struct {
@@ -78,7 +78,7 @@ enum {
     CIRCUIT_WIDTH = 24,
     NAME_WIDTH = 30,
     MEMORY_WIDTH = 27,
-    WAIT_WIDTH = COLUMN_MAX
+    WAIT_WIDTH = 160
 };
 enum { UNFINISHED_MAX = 30, ENDED_MAX = 5 }; /* jobs that status shows */
 
@@ -227,7 +227,7 @@ static void print_job(const cuzk_status_job *j)
         printf("    waits for %s\n", cut(j->waits_for, WAIT_WIDTH).text);
     }
     if (j->error[0] != '\0') {
-        printf("    %s\n", cut(j->error, WAIT_WIDTH).text);
+        printf("    %s\n", cut(j->error, COLUMN_MAX).text);
     }
 }
 

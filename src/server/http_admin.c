@@ -128,7 +128,7 @@ static void register_circuit(const cuzk_server *server, char *const values[PARAM
                              outcome *out)
 {
     if (server->circom == NULL) {
-        fail(out, 404, "circom circuits are not supported here: there is no circom.folder");
+        fail(out, 404, CUZK_RPC_NO_CIRCUITS);
         return;
     }
     bool was_there = false;

@@ -39,6 +39,11 @@ typedef struct {
     cuzk_status (*list)(void *user, cuzk_rpc_circuit_each each, void *context, cuzk_error *err);
 } cuzk_rpc_circuits;
 
+/* What is told of circuits where there are none. */
+#define CUZK_RPC_NO_CIRCUITS                                                                       \
+    "no circom circuits here: circom.folder of the daemon's configuration names no folder that "   \
+    "is there"
+
 enum { CUZK_RPC_LISTEN_MAX = 16 };
 
 /* Texts and lists are borrowed for the call of cuzk_rpc_create, what `user` and the engine point to

@@ -169,7 +169,7 @@ static const cuzk_rpc_circuits *circuits_of(cuzk_call *call)
 {
     const cuzk_rpc_circuits *circuits = call->rpc->options.circuits;
     if (circuits == NULL) {
-        cuzk_call_fail(call, GRPC_STATUS_UNIMPLEMENTED, "circom circuits are not supported here");
+        cuzk_call_fail(call, GRPC_STATUS_UNIMPLEMENTED, CUZK_RPC_NO_CIRCUITS);
     }
     return circuits;
 }

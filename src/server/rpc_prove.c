@@ -150,7 +150,7 @@ static void submit(cuzk_call *call, uint8_t *message, size_t size, bool is_witne
                                (long long)head->proof_kind);
         }
     } else if (status == CUZK_OK && kind == 0) {
-        status = CUZK_FAIL(&err, CUZK_E_UNSUPPORTED, "circom circuits are not supported here");
+        status = CUZK_FAIL(&err, CUZK_E_UNSUPPORTED, CUZK_RPC_NO_CIRCUITS);
     }
     if (status != CUZK_OK) {
         free(message);

@@ -128,6 +128,30 @@ static void test_layout(void **state)
     end(&s, text);
 }
 
+/* Why a job failed, and why a device is out, is shown to its end. */
+static void test_reasons(void **state)
+{
+    (void)state;
+    char reason[400], json[1200];
+    memset(reason, 'x', sizeof reason - 1);
+    reason[sizeof reason - 1] = '\0';
+    snprintf(
+        json, sizeof json,
+        "{\"pipelines\": [{\"job_id\": \"j\", \"state\": \"failed\", \"error\": "
+        "\"opening %s: no such file\"}], \"devices\": [{\"id\": \"cuda:1\", \"state\": \"lost\", "
+        "\"out\": true, \"reason\": \"%s: illegal address\"}]}",
+        reason, reason);
+    struct scene s;
+    begin(&s, json);
+    char *text = shown(&s);
+    assert_holds(text, "\n    opening xxx");
+    assert_holds(text, "xxx: no such file\n");
+    assert_lacks(text, "..");
+    assert_holds(text, "device cuda:1 is lost: xxx");
+    assert_holds(text, "xxx: illegal address\n");
+    end(&s, text);
+}
+
 /* A line for each key on each device; nothing where there is none. */
 static void test_arrivals(void **state)
 {
@@ -468,11 +492,12 @@ static void test_troubles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout),    cmocka_unit_test(test_arenas),
-        cmocka_unit_test(test_arrivals),  cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_columns),   cmocka_unit_test(test_cut_ids),
-        cmocka_unit_test(test_many_jobs), cmocka_unit_test(test_partitions_drawn),
-        cmocka_unit_test(test_has_ended), cmocka_unit_test(test_troubles),
+        cmocka_unit_test(test_layout),           cmocka_unit_test(test_arenas),
+        cmocka_unit_test(test_reasons),          cmocka_unit_test(test_arrivals),
+        cmocka_unit_test(test_nothing),          cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_cut_ids),          cmocka_unit_test(test_many_jobs),
+        cmocka_unit_test(test_partitions_drawn), cmocka_unit_test(test_has_ended),
+        cmocka_unit_test(test_troubles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -262,6 +262,10 @@ def test_missing_folder_is_told(cuzk):
         assert 'warn "configuration" text="--set: srs.param_cache: \\"/nowhere\\": No such file' in d.log(), d.log()
     with Serving(cuzk) as d:
         assert " warn " not in d.log(), d.log()
+        wtns = cuzk.circom("bn254", "multiplier2", "witness.wtns")
+        for command in (["circuits", "list"], ["circuits", "register", "a", "a.zkey"], ["submit", "circom", "a", wtns]):
+            cuzk.fails(1, "circom.folder of the daemon's configuration names no folder that is there", *command,
+                       "--connect", "unix://" + d.socket)
 
 
 def test_config_command(cuzk):
