@@ -6,6 +6,7 @@
 #define _GNU_SOURCE /* pthread_setname_np */
 #include "engine/inner.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 enum { LOADERS = 4 };
@@ -147,8 +148,9 @@ static cuzk_status start_threads(cuzk_engine *engine, cuzk_stage *stage, unsigne
         if (rc != 0) {
             pthread_cond_destroy(&hand->wake);
             pthread_cond_destroy(&thread->lane_wake);
-            return CUZK_FAIL(err, CUZK_E_MEMORY, "starting thread %u of the engine: error %d",
-                             engine->n_threads, rc);
+            return CUZK_FAIL(err, CUZK_E_MEMORY, "starting thread %u of the engine: %s",
+                             engine->n_threads,
+                             rc == EAGAIN ? "the system has no thread to give" : "refused");
         }
         engine->n_threads++;
     }

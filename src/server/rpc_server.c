@@ -25,7 +25,8 @@ enum {
     KEEPALIVE_WAIT_MS = 20000,
     IDLE_MS = 3600000, /* connections without calls are closed after this; clients open new ones */
     HANDSHAKE_MS = 10000,
-    FILES_OF_OTHERS = 256 /* that the rest of the process opens */
+    FILES_OF_OTHERS = 256, /* that the rest of the process opens */
+    FILES_MIN = 192 /* some 30 are open from the start, and 64 are never given to connections */
 };
 
 static const uint64_t second = 1000000000;
@@ -243,15 +244,20 @@ static void *tick(void *argument)
     return NULL;
 }
 
-/* Lower the number of connections to what the process may open. */
-static void fit_connections(cuzk_rpc *rpc)
+/* Lower the number of connections to what the process may open. With too few files gRPC aborts the
+ * process, or every connection is refused: the server does not start. */
+static cuzk_status fit_connections(cuzk_rpc *rpc, cuzk_error *err)
 {
     cuzk_rpc_options *o = &rpc->options;
     struct rlimit limit;
     rlim_t each = rpc->tls != NULL ? 3 : 1; /* the connection, and both ends behind the relay */
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
-        return;
+        return CUZK_OK;
     }
+    CUZK_FAIL_IF(limit.rlim_cur < FILES_MIN, err, CUZK_E_FILE,
+                 "the process may have %llu files open, at least %u are needed: raise the limit "
+                 "(ulimit -n, LimitNOFILE of a unit)",
+                 (unsigned long long)limit.rlim_cur, FILES_MIN);
     rlim_t others = limit.rlim_cur / 2 < FILES_OF_OTHERS ? limit.rlim_cur / 2 : FILES_OF_OTHERS;
     rlim_t fit = (limit.rlim_cur - others) / each;
     if (fit < o->max_connections) {
@@ -261,6 +267,7 @@ static void fit_connections(cuzk_rpc *rpc)
                  CUZK_LOG_U("files", limit.rlim_cur));
         o->max_connections = (unsigned)fit;
     }
+    return CUZK_OK;
 }
 
 static bool measure(void *user, const char *peer, uint64_t *bytes)
@@ -276,7 +283,7 @@ static cuzk_status start(cuzk_rpc *rpc, const cuzk_rpc_options *options, cuzk_er
     set_methods(rpc);
     CUZK_TRY(cuzk_rights_create(&rpc->rights, options, err));
     CUZK_TRY(cuzk_tls_create(&rpc->tls, options, err));
-    fit_connections(rpc);
+    CUZK_TRY(fit_connections(rpc, err));
     if (rpc->tls != NULL) {
         CUZK_TRY(cuzk_relay_create(&rpc->relay, rpc->options.max_connections, err));
     }

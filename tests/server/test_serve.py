@@ -428,6 +428,18 @@ def test_mapped_file_shortened(cuzk):
         client.wait()
 
 
+def test_few_files(cuzk):
+    """So few open files that gRPC would abort, or no connection be taken: the daemon says what it needs. With that it serves."""
+    def limited(n, **more):
+        return Serving(cuzk, prefix=["sh", "-c", 'ulimit -n %d && exec "$@"' % n, "sh"], **more)
+    for n in (16, 64, 191):
+        with limited(n, ready=False) as d:
+            assert d.wait() == 1, d.log()
+            assert "may have %d files open, at least 192 are needed" % n in d.log(), d.log()
+    with limited(192) as d:
+        cuzk.ok("status", "--connect", "unix://" + d.socket)
+
+
 def test_closed_streams(cuzk):
     """The log's descriptor never becomes a client's connection."""
     shell = ["sh", "-c", 'exec "$@" <&- >&-', "sh"]
