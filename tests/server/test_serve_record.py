@@ -117,6 +117,45 @@ def test_waits_that_do_not_end(cuzk):
             d.c("CancelProof", job_id="job-%d" % i)
 
 
+def test_waits_after_a_crash(cuzk):
+    """Of jobs that came back from the journal one holds the worker, one waits for it, one waits for memory: while that
+    goes on the recording has each wait, of the right job and in this process; once it has ended, too."""
+    d = Daemon(cuzk, test=True, name="back", config={"memory.total_budget": "2GiB", "gpus.gpu_workers_per_device": 1,
+                                                     "pipeline.max_gpu_queue_depth": 4})
+    ids = ["job-%d" % i for i in range(3)]
+    text = "gate=open witness=450000000 n=%d"  # of a gibibyte, a slice of which is for others: two have room
+
+    def recorded():
+        """The spans of a recording that tell where jobs are, the first one first: pairs of its name and the job's id."""
+        cuzk.ok("record", "now.rec", "--connect", "unix://" + d.socket, "--status", "127.0.0.1:%d" % d.http_port)
+        events = json.loads(cuzk.ok("timeline", "--chrome", "now.rec").out)["traceEvents"]
+        events = [e for e in events if e["name"] in ("wait.worker", "wait.memory", "prove.start")]
+        return [(e["name"], ids[e["args"]["job"] - 1]) for e in sorted(events, key=lambda e: e["ts"])]
+
+    def stand():
+        """Where the three stand: the job by the name of its last span. Nothing as long as they are on their way."""
+        last = {id: name for name, id in recorded()}
+        return len(last) == len(set(last.values())) == 3 and {name: id for id, name in last.items()}
+
+    with d:
+        for i, id in enumerate(ids):
+            d.c("SubmitProof", d.null(text % i, id))
+        wait_until("all three stand", stand, 60)
+        d.kill()
+        d.start()
+        back = wait_until("all three stand again", stand, 60)
+        waits = {j["job_id"]: j["waits_for"] and j["waits_for"]["reason"] for j in d.status()["pipelines"] + d.status()["queued"]}
+        assert [waits[back[name]] for name in ("prove.start", "wait.worker", "wait.memory")] == [None, "threads", "memory"], waits
+        d.open_gate("open")
+        for i, id in enumerate(ids):
+            result = d.c("AwaitProof", job_id=id, timeout_ms=60000)
+            assert result.status == COMPLETED and result.proof == daemon.null_proof((text % i).encode(), 1), result
+        ended = recorded()
+        assert sorted(id for name, id in ended if name == "prove.start") == ids, ended
+        assert [id for name, id in ended if name == "wait.memory"] == [back["wait.memory"]], ended
+        assert ("wait.worker", back["wait.worker"]) in ended, ended
+
+
 def test_compare(cuzk):
     """A change is seen where it was made, and nothing else is called one."""
     paths = []
