@@ -30,6 +30,18 @@ static void put_json(cuzk_cli_json *json, const device_info *d)
     cuzk_cli_json_number(json, "reserved_bytes", d->reserved_bytes);
     cuzk_cli_json_number(json, "faults", d->faults);
     cuzk_cli_json_number(json, "renewals", d->renewals);
+    cuzk_cli_json_open(json, "residents", '[');
+    for (size_t i = 0; i < d->n_residents; i++) {
+        const Cuzk__V1__DeviceResident *r = d->residents[i];
+        cuzk_cli_json_open(json, NULL, '{');
+        cuzk_cli_json_text(json, "circuit_id", r->circuit_id);
+        cuzk_cli_json_text(json, "from", r->from);
+        cuzk_cli_json_number(json, "bytes", r->bytes);
+        cuzk_cli_json_number(json, "read_bytes", r->read_bytes);
+        cuzk_cli_json_number(json, "load_ms", r->load_ms);
+        cuzk_cli_json_close(json, '}');
+    }
+    cuzk_cli_json_close(json, ']');
 }
 
 static void print_one(const device_info *d)
@@ -53,6 +65,11 @@ static void print_one(const device_info *d)
         printf("; tried again in %s", cuzk_session_time_of((double)d->retry_ms / 1000).text);
     }
     printf("\n");
+    for (size_t i = 0; i < d->n_residents; i++) {
+        const Cuzk__V1__DeviceResident *r = d->residents[i];
+        printf("    %s: %s from %s in %s\n", r->circuit_id, cuzk_size_of(r->bytes).text, r->from,
+               cuzk_session_time_of((double)r->load_ms / 1000).text);
+    }
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "server/log.h"
+#include "work/device_ledger.h"
 
 typedef struct cuzk_rpc cuzk_rpc;
 struct cuzk_server;
@@ -83,6 +84,9 @@ typedef struct {
     unsigned last_proof_kind;          /* the highest proof_kind that is taken; 0: 4 */
     const cuzk_rpc_circuits *circuits; /* NULL: no circuits */
     cuzk_status (*metrics_text)(void *user, cuzk_text *out, cuzk_error *err);
+    /* The keys that are on a device, at most n_max, the last ones first, and how they came there;
+     * returns how many. NULL: not known. */
+    unsigned (*arrivals)(void *user, unsigned device, cuzk_device_arrival *out, unsigned n_max);
     bool (*is_ready)(void *user);
     void *user;
     cuzk_logger *log; /* may be NULL */

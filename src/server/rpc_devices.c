@@ -1,12 +1,33 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* cuzk.v1.Devices: ListDevices, DrainDevice, AddDevice. */
+#include "server/memory_view.h"
 #include "server/rpc_internal.h"
 #include "server/rpc_wire.h"
 
 #include <stdlib.h>
 
-static void put_device(cuzk_text *out, const cuzk_device_view *d)
+/* The keys that are on it. */
+static void put_residents(cuzk_text *out, const cuzk_rpc_options *options, unsigned device)
 {
+    cuzk_device_arrival arrivals[CUZK_MEMORY_ARRIVALS];
+    unsigned n = options->arrivals == NULL
+                     ? 0
+                     : options->arrivals(options->user, device, arrivals, CUZK_MEMORY_ARRIVALS);
+    cuzk_text part = {0};
+    for (unsigned i = 0; i < n; i++) {
+        cuzk_wire_put_text(&part, 1, arrivals[i].circuit);
+        cuzk_wire_put_text(&part, 2, arrivals[i].from);
+        cuzk_wire_put_number(&part, 3, arrivals[i].n_bytes);
+        cuzk_wire_put_number(&part, 4, arrivals[i].n_read_bytes);
+        cuzk_wire_put_number(&part, 5, arrivals[i].ns / 1000000);
+        cuzk_wire_put_message(out, 12, &part);
+    }
+}
+
+static void put_device(cuzk_text *out, const cuzk_rpc *rpc, const cuzk_engine_view *view,
+                       unsigned device)
+{
+    const cuzk_device_view *d = &view->devices[device];
     cuzk_wire_put_text(out, 1, d->id);
     cuzk_wire_put_text(out, 2, d->name);
     cuzk_wire_put_number(out, 3, d->state);
@@ -18,6 +39,7 @@ static void put_device(cuzk_text *out, const cuzk_device_view *d)
     cuzk_wire_put_number(out, 9, d->reserved_bytes);
     cuzk_wire_put_number(out, 10, d->n_faults);
     cuzk_wire_put_number(out, 11, d->n_renewals);
+    put_residents(out, &rpc->options, device);
 }
 
 /* The engine's picture; NULL: the call has failed. Returned: free_look. */
@@ -52,7 +74,7 @@ static void list_devices(cuzk_call *call, uint8_t *message, size_t size)
     }
     cuzk_text out = {0}, part = {0};
     for (unsigned i = 0; i < view->n_devices; i++) {
-        put_device(&part, &view->devices[i]);
+        put_device(&part, call->rpc, view, i);
         cuzk_wire_put_message(&out, 1, &part);
     }
     free_look(view);
@@ -99,7 +121,7 @@ static void answer(cuzk_call *call, unsigned device, cuzk_device_state was, cuzk
     }
     cuzk_text out = {0}, part = {0};
     cuzk_wire_put_number(&out, 1, was);
-    put_device(&part, &view->devices[device]);
+    put_device(&part, call->rpc, view, device);
     cuzk_wire_put_message(&out, 2, &part);
     free_look(view);
     cuzk_call_answer(call, &out);

@@ -47,6 +47,12 @@ static cuzk_status metrics_text(void *user, cuzk_text *out, cuzk_error *err)
     return cuzk_server_metrics_text(user, out, err);
 }
 
+static unsigned arrivals(void *user, unsigned device, cuzk_device_arrival *out, unsigned n_max)
+{
+    const cuzk_server *server = user;
+    return cuzk_device_ledger_arrivals(server->ledger, device, out, n_max);
+}
+
 static bool is_ready(void *user)
 {
     return cuzk_server_is_ready(user);
@@ -86,6 +92,7 @@ cuzk_status cuzk_rpc_start(cuzk_rpc **out, cuzk_server *server, cuzk_error *err)
             server->kinds[CUZK_KIND_NULL].name != NULL ? CUZK_KIND_NULL : CUZK_KIND_WINNING,
         .circuits = server->circom != NULL ? &circuits : NULL,
         .metrics_text = metrics_text,
+        .arrivals = arrivals,
         .is_ready = is_ready,
         .user = server,
         .log = server->log,

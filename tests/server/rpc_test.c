@@ -47,6 +47,16 @@ static const cuzk_engine_kind kinds[CUZK_KINDS_MAX] = {
     [5] = {"circom", "circom", CUZK_PRIORITY_NORMAL, NULL},
 };
 
+static unsigned arrivals(void *user, unsigned device, cuzk_device_arrival *out, unsigned n_max)
+{
+    (void)user;
+    assert_int_equal(device, 0);
+    assert_true(n_max >= 2);
+    out[0] = (cuzk_device_arrival){"porep-32g", "peer cuda:1", 50000, 2500000, 0};
+    out[1] = (cuzk_device_arrival){"circom:mul", "file", 3000, 1000000, 2000};
+    return 2;
+}
+
 void setting_options(setting *s, cuzk_rpc_options *options)
 {
     static const char *const local[] = {"127.0.0.1:0"};
@@ -58,6 +68,7 @@ void setting_options(setting *s, cuzk_rpc_options *options)
         .circom_kind = 5,
         .circuits = &circuits,
         .metrics_text = metrics_text,
+        .arrivals = arrivals,
         .is_ready = is_ready,
         .user = s,
     };

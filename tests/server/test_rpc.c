@@ -405,6 +405,14 @@ static void expect_device(const char *method, const char *name, unsigned was, un
     assert_string_equal(m->device->id, "cuda:0");
     assert_int_equal(m->device->state, is);
     assert_int_equal(m->device->memory_bytes, 900);
+    assert_int_equal(m->device->n_residents, 2);
+    Cuzk__V1__DeviceResident *const *r = m->device->residents;
+    assert_string_equal(r[0]->circuit_id, "porep-32g");
+    assert_string_equal(r[0]->from, "peer cuda:1");
+    assert_true(r[0]->bytes == 50000 && r[0]->read_bytes == 0 && r[0]->load_ms == 2);
+    assert_string_equal(r[1]->circuit_id, "circom:mul");
+    assert_string_equal(r[1]->from, "file");
+    assert_true(r[1]->bytes == 3000 && r[1]->read_bytes == 2000 && r[1]->load_ms == 1);
     cuzk__v1__drain_device_response__free_unpacked(m, NULL);
     answer_clear(&a);
 }

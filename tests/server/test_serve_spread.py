@@ -49,6 +49,14 @@ def test_peers(cuzk):
         prove(cuzk, d, 3)
         status = cuzk.ok("status", "--connect", "unix:" + d.socket, "--status", "127.0.0.1:%d" % d.http_port).out
         assert status.count("peer cuda:") == 2, status
+        listed = cuzk.ok("devices", "--server", "--json", "--connect", "unix:" + d.socket).json()["devices"]
+        for device, one in zip(listed, told):
+            assert len(device["residents"]) == 1, device
+            here = device["residents"][0]
+            assert here.pop("load_ms") == int(one["seconds"] * 1000 + 1e-9), (here, one)
+            assert here == {k: one[k] for k in ("circuit_id", "from", "bytes", "read_bytes")}, (here, one)
+        text = cuzk.ok("devices", "--server", "--connect", "unix:" + d.socket).out
+        assert text.count(" from peer cuda:") == 2 and text.count("    circom:mul: ") == 3, text
 
 
 def test_no_peers(cuzk):
