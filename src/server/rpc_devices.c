@@ -156,8 +156,10 @@ const cuzk_method *cuzk_rpc_device_methods(void)
     static const cuzk_method methods[] = {
         {"/cuzk.v1.Devices/ListDevices", CUZK_GATE_SMALL, CUZK_RIGHT_SUBMIT, .is_long = true,
          .handle = list_devices},
-        {"/cuzk.v1.Devices/DrainDevice", CUZK_GATE_SMALL, CUZK_RIGHT_ADMIN, .handle = drain_device},
-        {"/cuzk.v1.Devices/AddDevice", CUZK_GATE_SMALL, CUZK_RIGHT_ADMIN, .handle = add_device},
+        {"/cuzk.v1.Devices/DrainDevice", CUZK_GATE_SMALL, CUZK_RIGHT_ADMIN, .is_long = true,
+         .handle = drain_device},
+        {"/cuzk.v1.Devices/AddDevice", CUZK_GATE_SMALL, CUZK_RIGHT_ADMIN, .is_long = true,
+         .handle = add_device},
         {NULL},
     };
     return methods;
