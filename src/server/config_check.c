@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* What keys say together. */
+#include "base/url_text.h"
 #include "server/address.h"
 #include "server/config_value.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct {
@@ -122,6 +124,18 @@ static void check_devices(const checking *c)
     }
 }
 
+static void check_otel(const checking *c)
+{
+    const char *url = c->config->otel_endpoint;
+    size_t scheme = strncmp(url, "http://", 7) == 0 ? 7 : strncmp(url, "https://", 8) == 0 ? 8 : 0;
+    if (url[0] != 0 && (scheme == 0 || strcspn(url + scheme, "/?#") == 0)) {
+        char text[512];
+        snprintf(text, sizeof text, "\"%.300s\" is no URL such as http://localhost:4318/v1/traces",
+                 cuzk_url_shown(url).text);
+        wrong(c, "otel.endpoint", text);
+    }
+}
+
 static void check_memory(const checking *c)
 {
     const cuzk_config *f = c->config;
@@ -138,6 +152,7 @@ void cuzk_config_check(const cuzk_config *config, cuzk_config_report *report)
     check_status_listen(&c);
     check_tls(&c);
     check_devices(&c);
+    check_otel(&c);
     if (config->journal_path[0] == 0) {
         doubtful(&c, "journal.path", "without a journal, jobs are lost when the daemon ends");
     } else if (config->journal_path[0] != '/' && strcmp(config->journal_path, "auto") != 0) {
@@ -150,20 +165,32 @@ void cuzk_config_look_for_files(const cuzk_config *config, cuzk_config_report *r
     const struct {
         const char *key, *path;
         int mode;
+        bool is_folder, may_lack;
     } files[] = {
-        {"tls.cert", config->tls_cert, R_OK},
-        {"tls.key", config->tls_key, R_OK},
-        {"tls.client_ca", config->tls_client_ca, R_OK},
-        {"auth.token_file", config->auth_token_file, R_OK},
-        {"auth.admin_token_file", config->auth_admin_token_file, R_OK},
-        {"srs.param_cache", config->srs_param_cache, R_OK | X_OK},
-        {"srs.circuit_cache", config->srs_circuit_cache, R_OK | W_OK | X_OK},
+        {"tls.cert", config->tls_cert, R_OK, false, false},
+        {"tls.key", config->tls_key, R_OK, false, false},
+        {"tls.client_ca", config->tls_client_ca, R_OK, false, false},
+        {"auth.token_file", config->auth_token_file, R_OK, false, false},
+        {"auth.admin_token_file", config->auth_admin_token_file, R_OK, false, false},
+        {"srs.param_cache", config->srs_param_cache, R_OK | X_OK, true, false},
+        {"srs.circuit_cache", config->srs_circuit_cache, R_OK | W_OK | X_OK, true, false},
+        {"circom.folder", config->circom_folder, R_OK | X_OK, true, true}, /* none: no circuits */
     };
     checking c = {config, report};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        if (files[i].path[0] != 0 && access(files[i].path, files[i].mode) != 0) {
+        struct stat st;
+        const char *path = files[i].path, *reason = NULL;
+        if (path[0] == 0) {
+            continue;
+        }
+        if (files[i].is_folder && stat(path, &st) == 0 && !S_ISDIR(st.st_mode)) {
+            reason = "not a folder";
+        } else if (access(path, files[i].mode) != 0 && !(files[i].may_lack && errno == ENOENT)) {
+            reason = strerror(errno);
+        }
+        if (reason != NULL) {
             char text[512];
-            snprintf(text, sizeof text, "\"%.300s\": %s", files[i].path, strerror(errno));
+            snprintf(text, sizeof text, "\"%.300s\": %s", path, reason);
             doubtful(&c, files[i].key, text);
         }
     }

@@ -118,18 +118,26 @@ void cuzk_config_expected(cuzk_text *out, const cuzk_config_key *key)
     }
 }
 
-/* "found FOUND, expected …" */
-static cuzk_status refuse(cuzk_error *err, const cuzk_config_key *key, const char *found)
+/* "FOUND is not allowed: expected …" */
+static cuzk_status refuse_what(cuzk_error *err, const cuzk_config_key *key, const char *found)
 {
     cuzk_text expected = {0};
     cuzk_config_expected(&expected, key);
-    cuzk_text shown = {0};
-    cuzk_text_put_json_string(&shown, found);
-    cuzk_status status = expected.failed || shown.failed
+    cuzk_status status = expected.failed
                              ? CUZK_FAIL(err, CUZK_E_MEMORY, "out of memory")
                              : CUZK_FAIL(err, CUZK_E_ARGUMENT, "%.200s is not allowed: expected %s",
-                                         shown.data, expected.data);
+                                         found, expected.data);
     cuzk_text_clear(&expected);
+    return status;
+}
+
+/* The same of a value that is shown as it was written. */
+static cuzk_status refuse(cuzk_error *err, const cuzk_config_key *key, const char *found)
+{
+    cuzk_text shown = {0};
+    cuzk_text_put_json_string(&shown, found);
+    cuzk_status status = shown.failed ? CUZK_FAIL(err, CUZK_E_MEMORY, "out of memory")
+                                      : refuse_what(err, key, shown.data);
     cuzk_text_clear(&shown);
     return status;
 }
@@ -227,7 +235,7 @@ static cuzk_status set_list(cuzk_config *config, const cuzk_config_key *key,
     if (n < key->lo || n > key->hi) {
         char found[32];
         snprintf(found, sizeof found, "%zu items", n);
-        return refuse(err, key, found);
+        return refuse_what(err, key, found);
     }
     cuzk_config_list list = {.items = calloc(n + 1, sizeof *list.items)};
     CUZK_FAIL_IF(list.items == NULL, err, CUZK_E_MEMORY, "out of memory");
@@ -354,7 +362,7 @@ static cuzk_status set_list_toml(cuzk_config *config, const cuzk_config_key *key
     const char *items[CUZK_CONFIG_ITEMS_MAX];
     char numbers[CUZK_CONFIG_ITEMS_MAX][24];
     if (value->n_items > CUZK_CONFIG_ITEMS_MAX) {
-        return refuse(err, key, "a longer list");
+        return refuse_what(err, key, "a longer list");
     }
     for (size_t i = 0; i < value->n_items; i++) {
         const cuzk_toml_value *v = &value->items[i];
@@ -405,7 +413,7 @@ cuzk_status cuzk_config_set_toml(cuzk_config *config, const cuzk_config_key *key
     }
     static const char *const names[] = {"true or false", "a number", "a text",
                                         "a list",        "a table",  "a fraction or a date"};
-    return refuse(err, key, names[value->type]);
+    return refuse_what(err, key, names[value->type]);
 }
 
 void cuzk_config_clear_value(cuzk_config *config, const cuzk_config_key *key)

@@ -210,11 +210,6 @@ static cuzk_status open_otel(cuzk_daemon *d, cuzk_error *err)
     if (c->otel_endpoint[0] == '\0') {
         return CUZK_OK;
     }
-    CUZK_FAIL_IF(strncmp(c->otel_endpoint, "http://", 7) != 0 &&
-                     strncmp(c->otel_endpoint, "https://", 8) != 0,
-                 err, CUZK_E_ARGUMENT,
-                 "otel.endpoint: \"%s\" is no URL such as http://localhost:4318/v1/traces",
-                 cuzk_url_shown(c->otel_endpoint).text);
     const cuzk_otel_options o = {.endpoint = c->otel_endpoint,
                                  .service_name = c->otel_service_name,
                                  .n_queued_max = (unsigned)c->otel_queue,

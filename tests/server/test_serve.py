@@ -244,6 +244,7 @@ def test_check_says_what_stops_the_start(cuzk):
                        (["--set", "auth.token_file=" + token], token),
                        (["--set", "auth.admin_token_file=/nothing"], "/nothing"),
                        (["--set", "tls.cert=" + token, "--set", "tls.key=" + token], token),
+                       (["--set", "otel.endpoint=localhost:4318"], "otel.endpoint: "),
                        (["--set", "srs.preload=porep-99g"], "srs.preload: ")):
         r = cuzk("config", "check", *flag, env=clean_environment())
         assert r.code == 1 and "error: " in r.err and text in r.err and ": ok" not in r.out, r
@@ -260,6 +261,9 @@ def test_check_says_what_stops_the_start(cuzk):
 def test_missing_folder_is_told(cuzk):
     with Serving(cuzk, "--set", "srs.param_cache=/nowhere") as d:
         assert 'warn "configuration" text="--set: srs.param_cache: \\"/nowhere\\": No such file' in d.log(), d.log()
+    for key in ("srs.param_cache", "circom.folder"):
+        r = cuzk.ok("config", "check", "--set", key + "=/etc/hostname", env=clean_environment())
+        assert 'warning: --set: %s: "/etc/hostname": not a folder' % key in r.err, r
     with Serving(cuzk) as d:
         assert " warn " not in d.log(), d.log()
         wtns = cuzk.circom("bn254", "multiplier2", "witness.wtns")
