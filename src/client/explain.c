@@ -74,6 +74,18 @@ static const char *last_reason(const char *text)
     return text;
 }
 
+/* Which of these it is depends on what was sent when. */
+static bool is_closed_at_once(const char *reason)
+{
+    static const char *const words[] = {"Broken pipe", "Connection reset", "Socket closed"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strstr(reason, words[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void explain_connection(cuzk_error *error, const cuzk_client *client, const char *text)
 {
     static const char unix_scheme[] = "unix:";
@@ -91,6 +103,9 @@ static void explain_connection(cuzk_error *error, const cuzk_client *client, con
             hint = "; is the daemon running (cuzk serve)?";
         } else if (strstr(reason, "http1.x") != NULL || strstr(reason, "parsing HTTP/2") != NULL) {
             hint = "; this is not gRPC, perhaps the daemon's HTTP port";
+        } else if (is_closed_at_once(reason)) {
+            hint = ": the connection was closed at once; has the daemon as many as it takes "
+                   "(rpc.max_connections)?";
         }
     }
     CUZK_FAIL(error, CUZK_E_UNAVAILABLE, "connecting to %.300s: %.500s%s", client->address, reason,

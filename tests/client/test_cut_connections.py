@@ -74,7 +74,7 @@ def test_ends_that_are_no_daemon(cuzk):
     def garbage(connection, n):
         connection.sendall(b"\x00\xff" * 500)
         silent(connection, n)
-    for name, talk, text in (("closed", lambda connection, n: None, ""), ("silent", silent, "no answer in time"),
+    for name, talk, text in (("closed", lambda connection, n: None, "closed at once"), ("silent", silent, "no answer in time"),
                              ("garbage", garbage, ""), ("http", answer_with(http(b"{}")), "")):
         path = cuzk.path(name)
         with RawServer(talk, path):
