@@ -143,7 +143,7 @@ def test_administration(cuzk):
         b.js("document.querySelector('#pause').focus()")
         b.tab_to("the device's button", "e.getAttribute('aria-label') === 'Add device cpu'")
         b.press("Enter")
-        b.wait("it to be used", "return document.getElementById('told').textContent === 'Device cpu is used again.'"
+        b.wait("it to be used", "return document.getElementById('told').textContent === 'Device cpu is used again once it was opened and tested.'"
                " && document.querySelector('#devices button').textContent === 'Drain'")
         assert d.status()["devices"][0]["state"] == "used"
         b.js("document.querySelector('#pause').focus()")
