@@ -285,7 +285,7 @@ static void prove_once(const cuzk_prove_device *face, const cuzk_prover *p, cons
     cuzk_device_proof *proof = NULL;
     memcpy(sets, p->sets, sizeof p->sets);
     must(face->begin(face->context, &proof, w, &err), &err);
-    must(face->run(face->context, proof, &err), &err);
+    must(face->run(face->context, proof, CUZK_SUMS_ALL, &err), &err);
     must(face->end(face->context, proof, h, sets, &err), &err);
 }
 
@@ -374,7 +374,7 @@ static void prove_in_turn(worker *w, int number)
     uint64_t asked = cuzk_now_ns();
     pthread_mutex_lock(w->lane);
     uint64_t had = cuzk_now_ns();
-    must(w->face->run(w->face->context, proof, &err), &err);
+    must(w->face->run(w->face->context, proof, CUZK_SUMS_ALL, &err), &err);
     uint64_t gave = cuzk_now_ns();
     pthread_mutex_unlock(w->lane);
     must(w->face->end(w->face->context, proof, &h, w->sets, &err), &err);

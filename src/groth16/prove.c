@@ -36,6 +36,8 @@ struct cuzk_proving {
     cuzk_query_set sets[3];
     cuzk_jac h;
     cuzk_device_proof *on_device; /* between begin and end there */
+    cuzk_sums left;               /* to another device */
+    cuzk_query_set of_other[3];   /* those sums, once it has made them */
     cuzk_prove_times times;
     uint64_t stage_began_ns;
     double part_from, part_to; /* of the whole: what runs reports between them */
@@ -266,11 +268,17 @@ static cuzk_status query_sums(cuzk_proving *g, unsigned i)
 /* ---- the same with a device -------------------------------------------------------------------
  */
 
-static cuzk_status sums_on_device(cuzk_proving *g)
+/* All but those that were left; or those, where nobody has made them. */
+static cuzk_status sums_on_device(cuzk_proving *g, bool is_rest)
 {
     const cuzk_prove_device *d = g->params.device;
-    CUZK_TRY(begin_stage(g, "device", AT_QUOTIENT));
-    return d->run(d->context, g->on_device, g->err);
+    cuzk_sums sums = is_rest ? g->left : CUZK_SUMS_ALL & ~g->left;
+    if (is_rest) {
+        g->left = 0;
+    } else {
+        CUZK_TRY(begin_stage(g, "device", AT_QUOTIENT));
+    }
+    return d->run(d->context, g->on_device, sums, g->err);
 }
 
 static cuzk_status take_sums(cuzk_proving *g)
@@ -282,7 +290,26 @@ static cuzk_status take_sums(cuzk_proving *g)
     }
     memcpy(g->sets, g->p->sets, sizeof g->sets);
     g->on_device = NULL;
-    return d->end(d->context, proof, &g->h, g->sets, g->err);
+    CUZK_TRY(d->end(d->context, proof, &g->h, g->sets, g->err));
+    for (unsigned i = 0, k = 0; i < g->p->n_sets; i++) {
+        for (size_t j = 0; j < g->sets[i].n_queries; j++, k++) {
+            if ((g->left & CUZK_SUM_OF(k)) != 0) {
+                g->sets[i].queries[j].sum = g->of_other[i].queries[j].sum;
+            }
+        }
+    }
+    return CUZK_OK;
+}
+
+void cuzk_proving_leave(cuzk_proving *g, cuzk_sums sums, cuzk_query_set sets[3])
+{
+    g->left = sums;
+    memcpy(sets, g->p->sets, sizeof g->p->sets);
+}
+
+void cuzk_proving_take(cuzk_proving *g, const cuzk_query_set sets[3])
+{
+    memcpy(g->of_other, sets, sizeof g->of_other);
 }
 
 /* ---- assembly -----------------------------------------------------------------------------------
@@ -493,7 +520,7 @@ unsigned cuzk_proving_n_sums(const cuzk_proving *g)
 cuzk_status cuzk_proving_sum(cuzk_proving *g, unsigned i, cuzk_error *err)
 {
     g->err = err;
-    CUZK_TRY(g->params.device != NULL ? sums_on_device(g)
+    CUZK_TRY(g->params.device != NULL ? sums_on_device(g, i > 0)
              : i == 0                 ? h_sum(g)
                                       : query_sums(g, i - 1));
     if (i + 1 == cuzk_proving_n_sums(g)) {

@@ -4,10 +4,17 @@
  *
  *     begin → quotient → sum 0, sum 1 … → assemble → end
  *
- * Each step once, by one thread at a time; end also after a failure and in place of a step. */
+ * Each step once, by one thread at a time; end also after a failure and in place of a step.
+ *
+ * Two devices may make one proof: some sums over the witness are left to another one, which makes
+ * them beside sum 0 by what groth16/prove_device.h offers, and they are taken; or, where it did not
+ * make them, sum 1 does:
+ *
+ *     begin → quotient → leave → sum 0 → take, or sum 1 → assemble → end */
 #ifndef CUZK_GROTH16_PROVING_H
 #define CUZK_GROTH16_PROVING_H
 
+#include "groth16/prove_device.h"
 #include "groth16/prover.h"
 
 typedef struct cuzk_proving cuzk_proving;
@@ -26,12 +33,20 @@ cuzk_status cuzk_proving_begin(cuzk_proving **out, const cuzk_prover *prover,
  *  of the key), E_CANCELLED, those of a device's begin. Threads: the pool's. */
 cuzk_status cuzk_proving_quotient(cuzk_proving *proving, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** In how many parts the sums over H and over the witness are made: one on a device. */
+/** In how many parts the sums over H and over the witness are made: one on a device, where none are
+ *  left to another one. */
 unsigned cuzk_proving_n_sums(const cuzk_proving *proving);
 
 /** Make part i of the sums, in their order; what a device does is here. The last one frees the
  *  workspace: a few points stay. Errors: E_CANCELLED, E_MEMORY, E_DEVICE. Threads: the pool's. */
 cuzk_status cuzk_proving_sum(cuzk_proving *proving, unsigned i, cuzk_error *err) CUZK_WARN_UNUSED;
+
+/** Leave sums over the witness to another device, before sum 0, with a device that makes some
+ *  (prove_device.h). sets: out: copies of the prover's, for that other device's `end`. */
+void cuzk_proving_leave(cuzk_proving *proving, cuzk_sums sums, cuzk_query_set sets[3]);
+
+/** The sums that were left, as the other device's `end` wrote them; before assemble. */
+void cuzk_proving_take(cuzk_proving *proving, const cuzk_query_set sets[3]);
 
 /** Choose r and s, fresh from the system's generator, and put the proof together: microseconds;
  * with a device milliseconds, since windows are joined here. It is not verified. proof: written on

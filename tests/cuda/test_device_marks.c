@@ -326,7 +326,7 @@ static void test_pass_for_two(void **state)
         must(face->begin(face->context, &proofs[i], c.witness, &error), &error);
     }
     for (int i = 0; i < 2; i++) {
-        must(face->run(face->context, proofs[i], &error), &error);
+        must(face->run(face->context, proofs[i], CUZK_SUMS_ALL, &error), &error);
     }
     for (int i = 0; i < 2; i++) {
         end(c.prover, face, proofs[i]);

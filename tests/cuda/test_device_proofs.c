@@ -113,6 +113,7 @@ static cuzk_device_prover *streamed_prover(const cuzk_prover *prover, cuzk_pinne
     cuzk_device_prover_destroy(d);
     must(cuzk_device_prover_create(&d, &device, prover, &params, &error), &error);
     assert_int_equal(cuzk_device_prover_plan(d)->mode, CUZK_CARD_STREAMED);
+    assert_false(cuzk_device_prover_get(d)->makes_some); /* a pass serves all sums */
     assert_true(cuzk_device_prover_memory(d)->total <= params.memory_limit);
     return d;
 }
@@ -339,10 +340,11 @@ static cuzk_status faulty_begin(void *context, cuzk_device_proof **out, const cu
     return f->right->begin(f->right->context, out, witness, err);
 }
 
-static cuzk_status faulty_run(void *context, cuzk_device_proof *proof, cuzk_error *err)
+static cuzk_status faulty_run(void *context, cuzk_device_proof *proof, cuzk_sums sums,
+                              cuzk_error *err)
 {
     const faulty *f = context;
-    return f->right->run(f->right->context, proof, err);
+    return f->right->run(f->right->context, proof, sums, err);
 }
 
 static cuzk_status faulty_end(void *context, cuzk_device_proof *proof, cuzk_jac *h,
@@ -511,7 +513,7 @@ static void test_dropped(void **state)
         cuzk_device_proof *proof = NULL;
         must(face->begin(face->context, &proof, w, &error), &error);
         if (i == 3) {
-            must(face->run(face->context, proof, &error), &error);
+            must(face->run(face->context, proof, CUZK_SUMS_ALL, &error), &error);
         }
         face->drop(face->context, proof);
     }
@@ -550,7 +552,8 @@ static void test_wrong_sums(void **state)
     cuzk_device_prover *d = device_prover_of(prover);
     for (int wrong = 0; wrong <= 5; wrong++) { /* H, A, B1, B2, C in some order, then none */
         faulty f = {.right = cuzk_device_prover_get(d), .wrong = wrong};
-        cuzk_prove_device face = {"faulty", &f, faulty_begin, faulty_run, faulty_end, faulty_drop};
+        cuzk_prove_device face = {"faulty",   &f,         false,      faulty_begin,
+                                  faulty_run, faulty_end, faulty_drop};
         cuzk_prove_params params = {.device = &face, .without_self_check = true};
         cuzk_proof_points proof;
         memset(&proof, 0xcc, sizeof proof);

@@ -94,6 +94,7 @@ static cuzk_device_proof *take_proof(cuzk_device_prover *d)
         }
     }
     proof->is_taken = true;
+    proof->sums = 0;
     pthread_mutex_unlock(&d->mutex);
     return proof;
 }
@@ -135,17 +136,19 @@ cuzk_status cuzk_prover_proof_begin(void *context, cuzk_device_proof **out,
     return CUZK_OK;
 }
 
-cuzk_status cuzk_prover_proof_run(void *context, cuzk_device_proof *proof, cuzk_error *err)
+cuzk_status cuzk_prover_proof_run(void *context, cuzk_device_proof *proof, cuzk_sums sums,
+                                  cuzk_error *err)
 {
     cuzk_device_prover *d = context;
     CUZK_TRY(use_device(d, err));
     pthread_mutex_lock(&d->lane);
     proof->run_ns = cuzk_now_ns();
     d->summer.adder.times = proof->times;
-    cuzk_status status =
-        d->streamed != NULL ? cuzk_streamed_run(d, proof, err) : cuzk_prover_run(d, proof, err);
-    if (status !=
-        CUZK_OK) { /* the next proof finds the streams empty; their fault is told already */
+    cuzk_status status = d->streamed != NULL ? cuzk_streamed_run(d, proof, err)
+                                             : cuzk_prover_run(d, proof, sums, err);
+    if (status == CUZK_OK) {
+        proof->sums |= sums;
+    } else { /* the next proof finds the streams empty; their fault is told already */
         (void)CUZK_CU(d->api, cuCtxSynchronize)();
     }
     pthread_mutex_unlock(&d->lane);

@@ -84,6 +84,7 @@ cuzk_status cuzk_device_prover_create(cuzk_device_prover **out, const cuzk_cuda_
         return CUZK_FAIL(err, CUZK_E_MEMORY, "preparing a device for proofs: no locks");
     }
     status = status != CUZK_OK ? status : open_all(d, params == NULL ? &none : params, err);
+    d->face.makes_some = d->streamed == NULL; /* a pass over the key serves all sums */
     if (status != CUZK_OK) {
         cuzk_device_prover_destroy(d);
         return status;

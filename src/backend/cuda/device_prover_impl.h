@@ -42,6 +42,7 @@ struct cuzk_device_proof {
     cuzk_device_times *times;
     uint64_t uploaded_ns, run_ns; /* when it was, and when the lane was the proof's */
     uint64_t uploaded_bytes;
+    cuzk_sums sums; /* that were made */
     cuzk_sum_mail mail_of_h;
     cuzk_summing of_h;
     bool h_is_joined;
@@ -171,11 +172,11 @@ cuzk_status cuzk_prover_clear_counts(const cuzk_device_prover *d, size_t n_bytes
 cuzk_status cuzk_prover_fetch_counts(const cuzk_device_prover *d, const cuzk_device_proof *proof,
                                      size_t n_bytes, cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** All kernels of a proof; waits. The caller holds the lane. */
-cuzk_status cuzk_prover_run(const cuzk_device_prover *d, cuzk_device_proof *proof,
+/** All kernels of some sums of a proof; waits. The caller holds the lane. */
+cuzk_status cuzk_prover_run(const cuzk_device_prover *d, cuzk_device_proof *proof, cuzk_sums sums,
                             cuzk_error *err) CUZK_WARN_UNUSED;
 
-/** What came back of a proof that has run, to h and the sets' sums. */
+/** What came back of the sums that were made of a proof, to h and the sets' sums. */
 void cuzk_prover_join(const cuzk_device_prover *d, cuzk_device_proof *proof, cuzk_jac *h,
                       cuzk_query_set *sets);
 
@@ -189,7 +190,7 @@ void cuzk_prover_close_proofs(cuzk_device_prover *d);
 /* The functions of cuzk_prove_device. */
 cuzk_status cuzk_prover_proof_begin(void *context, cuzk_device_proof **out,
                                     const cuzk_witness *witness, cuzk_error *err) CUZK_WARN_UNUSED;
-cuzk_status cuzk_prover_proof_run(void *context, cuzk_device_proof *proof,
+cuzk_status cuzk_prover_proof_run(void *context, cuzk_device_proof *proof, cuzk_sums sums,
                                   cuzk_error *err) CUZK_WARN_UNUSED;
 cuzk_status cuzk_prover_proof_end(void *context, cuzk_device_proof *proof, cuzk_jac *h,
                                   cuzk_query_set *sets, cuzk_error *err) CUZK_WARN_UNUSED;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The kernels of a proof: rows, quotient, the sum over H, and the sums over the witness.
+/* The kernels of a proof: rows, quotient, the sum over H, and the sums over the witness; or those
+ * of some of the sums.
  *
  * Launches run ahead of the device. The host waits for the numbers of selected variables, which one
  * small kernel for each query counts at the begin, and for the sizes of each sum's first rounds;
@@ -284,60 +285,78 @@ static cuzk_status wait_for_all(const cuzk_device_prover *d, const cuzk_device_p
     return CUZK_OK;
 }
 
+/* number: of the query; 0: H. */
+static bool is_among(cuzk_sums sums, unsigned number)
+{
+    return (sums >> number & 1) != 0;
+}
+
 /* One stream, one place for workspace: one after the other. */
 static cuzk_status run_in_turn(const cuzk_device_prover *d, cuzk_device_proof *proof,
-                               cuzk_error *err)
+                               cuzk_sums sums, cuzk_error *err)
 {
-    CUZK_TRY(begin_h(d, proof, err));
+    CUZK_TRY(is_among(sums, 0) ? begin_h(d, proof, err) : CUZK_OK);
     CUZK_TRY(take_counts(d, proof, err));
-    CUZK_TRY(run_h(proof, err));
+    CUZK_TRY(is_among(sums, 0) ? run_h(proof, err) : CUZK_OK);
     for (unsigned i = 1; i < proof->n_queries; i++) {
-        CUZK_TRY(begin_values(d, proof, i, err));
-        CUZK_TRY(run_query(d, proof, i, err));
+        if (is_among(sums, i)) {
+            CUZK_TRY(begin_values(d, proof, i, err));
+            CUZK_TRY(run_query(d, proof, i, err));
+        }
     }
     return CUZK_OK;
 }
 
 /* A stream and a place for each sum: those over the witness while the quotient is made. */
 static cuzk_status run_side_by_side(const cuzk_device_prover *d, cuzk_device_proof *proof,
-                                    cuzk_error *err)
+                                    cuzk_sums sums, cuzk_error *err)
 {
     CUZK_TRY(take_counts(d, proof, err));
     for (unsigned i = 1; i < proof->n_queries; i++) {
-        CUZK_TRY(begin_values(d, proof, i, err));
+        CUZK_TRY(is_among(sums, i) ? begin_values(d, proof, i, err) : CUZK_OK);
     }
-    CUZK_TRY(begin_h(d, proof, err));
+    CUZK_TRY(is_among(sums, 0) ? begin_h(d, proof, err) : CUZK_OK);
     for (unsigned i = 1; i < proof->n_queries; i++) {
-        CUZK_TRY(run_query(d, proof, i, err));
+        CUZK_TRY(is_among(sums, i) ? run_query(d, proof, i, err) : CUZK_OK);
     }
-    return run_h(proof, err);
+    return is_among(sums, 0) ? run_h(proof, err) : CUZK_OK;
 }
 
-cuzk_status cuzk_prover_run(const cuzk_device_prover *d, cuzk_device_proof *proof, cuzk_error *err)
+cuzk_status cuzk_prover_run(const cuzk_device_prover *d, cuzk_device_proof *proof, cuzk_sums sums,
+                            cuzk_error *err)
 {
     CUZK_TRY(prepare_queries(d, proof, err));
-    CUZK_TRY(d->plan.is_apart ? run_side_by_side(d, proof, err) : run_in_turn(d, proof, err));
+    CUZK_TRY(d->plan.is_apart ? run_side_by_side(d, proof, sums, err)
+                              : run_in_turn(d, proof, sums, err));
     return wait_for_all(d, proof, err);
+}
+
+static void join_query(const cuzk_device_prover *d, cuzk_query_run *q)
+{
+    if (!q->is_joined) {
+        cuzk_jac of_ones;
+        cuzk_summing_end(&q->values, &q->sum);
+        cuzk_bit_summing_end(&q->ones, &of_ones);
+        d->prover->curve->g[q->group].add(&q->sum, &q->sum, &of_ones);
+    }
 }
 
 void cuzk_prover_join(const cuzk_device_prover *d, cuzk_device_proof *proof, cuzk_jac *h,
                       cuzk_query_set *sets)
 {
-    unsigned number = 1;
-    if (!proof->h_is_joined) {
-        cuzk_summing_end(&proof->of_h, &proof->h);
+    if (is_among(proof->sums, 0)) {
+        if (!proof->h_is_joined) {
+            cuzk_summing_end(&proof->of_h, &proof->h);
+        }
+        *h = proof->h;
     }
-    *h = proof->h;
+    unsigned number = 1;
     for (unsigned i = 0; i < d->prover->n_sets; i++) {
-        for (size_t k = 0; k < sets[i].n_queries; k++) {
-            cuzk_query_run *q = &proof->queries[number++];
-            if (!q->is_joined) {
-                cuzk_jac of_ones;
-                cuzk_summing_end(&q->values, &q->sum);
-                cuzk_bit_summing_end(&q->ones, &of_ones);
-                d->prover->curve->g[q->group].add(&q->sum, &q->sum, &of_ones);
+        for (size_t k = 0; k < sets[i].n_queries; k++, number++) {
+            if (is_among(proof->sums, number)) {
+                join_query(d, &proof->queries[number]);
+                sets[i].queries[k].sum = proof->queries[number].sum;
             }
-            sets[i].queries[k].sum = q->sum;
         }
     }
 }
