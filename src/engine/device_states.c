@@ -130,7 +130,7 @@ static uint64_t set_retry(cuzk_engine *engine, cuzk_device *device)
 }
 
 /* A device that is drained stays so: it is only not to be trusted any more. */
-static void handle_loss(cuzk_engine *engine, unsigned d, const char *why)
+void cuzk_device_handle_loss(cuzk_engine *engine, unsigned d, const char *why)
 {
     cuzk_device *device = &engine->devices[d];
     device->needs_open = true;
@@ -148,7 +148,7 @@ void cuzk_device_lost(cuzk_engine *engine, const cuzk_thread *thread, cuzk_unit 
 {
     unsigned d = thread->device;
     if (err->status != CUZK_OK) {
-        handle_loss(engine, d, err->text);
+        cuzk_device_handle_loss(engine, d, err->text);
     }
     if (cuzk_unit_is_stopped(unit)) {
         cuzk_unit_discard(engine, unit);

@@ -397,17 +397,21 @@ void cuzk_lane_give(cuzk_lane *lane)
 
 void cuzk_lane_wake(cuzk_unit *unit)
 {
-    if (unit->thread != NULL) {
-        pthread_cond_signal(&unit->thread->lane_wake);
+    cuzk_thread *thread = unit->thread;
+    if (thread != NULL) {
+        pthread_cond_signal(&thread->lane_wake);
+        if (thread->part.helper != NULL) {
+            pthread_cond_signal(&thread->part.helper->lane_wake);
+        }
     }
 }
 
 /* ---- a unit on a device ---------------------------------------------------------------------- */
 
-/* The unit's part of the device's memory ends. */
-static void leave_device(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit)
+void cuzk_device_release(cuzk_engine *engine, cuzk_thread *thread)
 {
     cuzk_device *device = &engine->devices[thread->device];
+    const cuzk_unit *unit = thread->unit;
     if (device->memory.cap > 0) {
         cuzk_slot_device *on = &unit->job->slot->devices[thread->device];
         device->memory.reserved -= unit->job->device_bytes;
@@ -416,7 +420,6 @@ static void leave_device(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *un
         on->used_ns = cuzk_now_ns();
     }
     thread->unit = NULL;
-    unit->thread = NULL;
 }
 
 static cuzk_status call_prove(cuzk_thread *thread, cuzk_unit *unit, cuzk_error *err)
@@ -475,7 +478,7 @@ static cuzk_status prove_on(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit 
     cuzk_observe_unit(engine, CUZK_EVENT_PROVE_START, CUZK_EVENT_END, unit, thread, status,
                       status != CUZK_OK ? err->text : NULL);
     pthread_mutex_lock(&engine->lock);
-    if (status == CUZK_OK) {
+    if (status == CUZK_OK && !unit->was_helped) {
         note_time(engine, thread->device, unit);
     }
     return status;
@@ -489,6 +492,10 @@ void cuzk_device_run(cuzk_thread *thread, void *item)
         cuzk_device_tend(engine, thread->device);
         return;
     }
+    if (thread->of != NULL) {
+        cuzk_help_make(thread);
+        return;
+    }
     cuzk_unit *unit = (cuzk_unit *)item;
     cuzk_error err = {0};
     cuzk_device_enter(engine, thread->device);
@@ -500,7 +507,8 @@ void cuzk_device_run(cuzk_thread *thread, void *item)
     } else if (thread->is_loader) {
         give_up_load(engine, thread, unit->job->slot);
     }
-    leave_device(engine, thread, unit);
+    cuzk_device_release(engine, thread);
+    unit->thread = NULL;
     cuzk_device_leave(engine, thread->device);
     if (status == CUZK_E_DEVICE_LOST) {
         cuzk_device_lost(engine, thread, unit, &err);

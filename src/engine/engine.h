@@ -61,8 +61,9 @@ typedef enum {
     CUZK_EVENT_WITNESS,      /* span, unit */
     CUZK_EVENT_QUEUED,       /* unit: waits for a device */
     CUZK_EVENT_PROVE_START,  /* span, unit, device, worker: the whole call */
-    CUZK_EVENT_LANE_WAIT,    /* span inside it */
-    CUZK_EVENT_LANE,         /* span inside it: the lane is held */
+    CUZK_EVENT_LANE_WAIT,    /* span inside it, or inside PROVE_HELP */
+    CUZK_EVENT_LANE,         /* span inside either: the lane is held */
+    CUZK_EVENT_PROVE_HELP,   /* span, unit, device, worker: another device makes a part of it */
     CUZK_EVENT_PROVE_FINISH, /* span, unit */
     CUZK_EVENT_VERIFY,       /* span, unit; status tells the outcome */
     CUZK_EVENT_UNIT_DONE,    /* unit: verified and journalled */
@@ -190,7 +191,7 @@ typedef struct {
     size_t answer_bytes;
     unsigned kind;
     /* wall times: total from submission; summed over units: witness, prove (start to end of finish,
-     * lane waits included), lane (held) */
+     * lane waits included), lane (held, of each device of a unit) */
     uint64_t total_ns, queue_ns, resident_ns, witness_ns, prove_ns, lane_ns;
 } cuzk_job_result; /* borrowed for the call */
 

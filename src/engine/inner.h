@@ -313,6 +313,15 @@ void cuzk_devices_warm(cuzk_engine *engine, cuzk_slot *slot);
 /** Take a resident off all devices. Without the lock; nobody uses it. */
 void cuzk_devices_cool(cuzk_engine *engine, cuzk_slot *slot);
 
+/** The unit's part of the thread's device's memory ends, and the thread is without a unit. */
+void cuzk_device_release(cuzk_engine *engine, cuzk_thread *thread);
+
+/* ---- help.c ---------------------------------------------------------------------------------- */
+
+/** A device worker's that is to make a part of another one's unit, whose device bytes are taken.
+ *  Gives the lock away meanwhile. */
+void cuzk_help_make(cuzk_thread *thread);
+
 /* ---- place.c --------------------------------------------------------------------------------- */
 
 /** Whether a device could ever take the unit, were nothing else on it. */
@@ -329,6 +338,8 @@ void cuzk_devices_requeue(cuzk_engine *engine);
 void cuzk_devices_serve(cuzk_engine *engine);
 /** Threads of a device that have an item. */
 unsigned cuzk_device_load(const cuzk_device *device);
+/** The device that may make a part of a unit which is on another one; NULL: none. */
+cuzk_device *cuzk_device_helper(cuzk_engine *engine, const cuzk_unit *unit);
 
 /* ---- device_states.c ------------------------------------------------------------------------- */
 
@@ -347,6 +358,8 @@ void cuzk_devices_tend(cuzk_engine *engine);
 void cuzk_device_tend(cuzk_engine *engine, unsigned device);
 /** Hold a fault against a device. True: it has been taken out now. */
 bool cuzk_device_blame(cuzk_engine *engine, unsigned device, const char *why);
+/** A device is lost: it is to be begun anew. Gives the lock away meanwhile. */
+void cuzk_device_handle_loss(cuzk_engine *engine, unsigned device, const char *why);
 /** Whether a device is used, or may be again. */
 bool cuzk_devices_may_come(const cuzk_engine *engine);
 /** A thread has left its device, which was lost (err; status OK: before the unit began): it is
@@ -378,6 +391,8 @@ void cuzk_unit_again(cuzk_engine *engine, cuzk_unit *unit, const cuzk_error *err
  *  fail. What has not been tried stays queued, and in the journal for a start with a better device.
  */
 void cuzk_units_fail_tried(cuzk_engine *engine);
+/** Hold a fault with a unit against a device. Gives the lock away meanwhile. */
+void cuzk_unit_blame(cuzk_engine *engine, const cuzk_unit *unit, unsigned device, const char *why);
 /** A stage failed: prove again, or fail the job. Gives the lock away meanwhile. */
 void cuzk_unit_failed(cuzk_engine *engine, cuzk_unit *unit, const char *what, cuzk_error *err);
 

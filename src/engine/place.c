@@ -9,7 +9,8 @@
  * at once before one has two. A device without the key is such a place, too, where no device has it
  * or is getting it, or where more units of the circuit wait than those that have it could prove
  * while it is put there: one unit rather waits a second for a busy device than two for a key of
- * 50 GB, and a long queue gets the key onto every device. */
+ * 50 GB, and a long queue gets the key onto every device. A device that is left without a unit may
+ * help with that of another one. */
 #include "engine/inner.h"
 
 /* What putting a key on a device is taken to need before it was measured: 10 GB a second. */
@@ -201,6 +202,7 @@ static void give(cuzk_engine *engine, cuzk_unit *unit, unsigned d)
     engine->n_ahead--;
     unit->at = CUZK_AT_DEVICE;
     unit->attempts++;
+    unit->was_helped = false;
     unit->device = (int)d;
     cuzk_thread *thread = cuzk_stage_give(stage, unit);
     unit->thread = thread;
@@ -217,6 +219,26 @@ static bool has_idle_worker(const cuzk_engine *engine)
         }
     }
     return false;
+}
+
+/* Whether the device has nothing to do, and could make a part of the unit as things are. */
+static bool may_help(const cuzk_engine *engine, unsigned d, const cuzk_unit *unit)
+{
+    const cuzk_device *device = &engine->devices[d];
+    return (int)d != unit->device && is_used(device) && cuzk_device_load(device) == 0 &&
+           cuzk_stage_is_idle(&device->workers) && device->memory.cap > 0 &&
+           unit->job->slot->devices[d].is_loaded && cuzk_device_has_free(engine, d, unit);
+}
+
+cuzk_device *cuzk_device_helper(cuzk_engine *engine, const cuzk_unit *unit)
+{
+    bool is_needed = engine->n_ahead > 0 || engine->units.n > 0; /* others will want it at once */
+    for (unsigned d = 0; d < engine->options.n_devices && !is_needed; d++) {
+        if (may_help(engine, d, unit)) {
+            return &engine->devices[d];
+        }
+    }
+    return NULL;
 }
 
 /* The first unit in the order of all heads of queues, of those that come after one (NULL: of all).

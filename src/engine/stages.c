@@ -25,11 +25,12 @@ cuzk_work_call cuzk_stage_call(cuzk_unit *unit, cuzk_thread *thread)
 {
     cuzk_engine *engine = thread->engine;
     bool is_maker = thread->stage == &engine->makers;
+    int device = thread->of != NULL ? (int)thread->device : unit->device;
     cuzk_thread_urgency(unit->job->priority, false);
-    cuzk_hands_place(engine, unit->device, is_maker ? (int)thread->worker : -1);
+    cuzk_hands_place(engine, device, is_maker ? (int)thread->worker : -1);
     return (cuzk_work_call){
         .unit = unit->index,
-        .device = unit->device >= 0 ? (unsigned)unit->device : 0,
+        .device = device >= 0 ? (unsigned)device : 0,
         .worker = thread->worker,
         .lane = &thread->lane,
         .is_cancelled = is_cancelled,
@@ -138,10 +139,9 @@ void cuzk_units_fail_tried(cuzk_engine *engine)
     }
 }
 
-/* Hold it against the device. Gives the lock away meanwhile. */
-static void blame(cuzk_engine *engine, const cuzk_unit *unit, int d, const char *why)
+void cuzk_unit_blame(cuzk_engine *engine, const cuzk_unit *unit, unsigned d, const char *why)
 {
-    if (!cuzk_device_blame(engine, (unsigned)d, why)) {
+    if (!cuzk_device_blame(engine, d, why)) {
         return;
     }
     if (!cuzk_devices_may_come(engine)) {
@@ -158,7 +158,7 @@ static void blame(cuzk_engine *engine, const cuzk_unit *unit, int d, const char 
                         .kind = unit->job->kind,
                         .priority = unit->job->priority,
                         .unit = (int)unit->index,
-                        .device = d,
+                        .device = (int)d,
                         .worker = -1,
                         .value = device->n_faults,
                         .text = text};
@@ -173,9 +173,10 @@ void cuzk_unit_failed(cuzk_engine *engine, cuzk_unit *unit, const char *what, cu
     bool is_bad_proof = was_proved && err->status == CUZK_E_INVALID_PROOF;
     bool is_device = was_proved && err->status == CUZK_E_DEVICE;
     bool is_memory = was_proved && err->status == CUZK_E_MEMORY;
-    if (is_device || (is_bad_proof && !unit->job->is_unchecked)) {
-        blame(engine, unit, unit->device, err->text);
-    } else if (is_bad_proof) {
+    bool is_its_own = is_bad_proof && !unit->was_helped; /* else it may be another device's */
+    if (is_device || (is_its_own && !unit->job->is_unchecked)) {
+        cuzk_unit_blame(engine, unit, (unsigned)unit->device, err->text);
+    } else if (is_its_own) {
         unit->suspect = unit->device; /* blamed if another attempt verifies */
     }
     unit->last_status = err->status;
@@ -335,7 +336,8 @@ static void verified(cuzk_engine *engine, cuzk_unit *unit)
 {
     cuzk_job *job = unit->job;
     if (unit->suspect >= 0) {
-        blame(engine, unit, unit->suspect, "a proof that did not verify; another attempt did");
+        cuzk_unit_blame(engine, unit, (unsigned)unit->suspect,
+                        "a proof that did not verify; another attempt did");
     }
     free_work(engine, unit);
     give_memory(engine, unit);

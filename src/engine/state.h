@@ -136,6 +136,7 @@ struct cuzk_unit {
     bool wants_write;   /* the journal did not take it: again later */
     bool has_memory;    /* its bytes are reserved and its resident is held */
     bool is_waiting;    /* no device has it: counted in its slot */
+    bool was_helped;    /* in the last attempt: two devices have made the proof */
     int suspect;        /* device whose proof did not verify, unless the witness is to blame; -1 */
 };
 
@@ -267,10 +268,20 @@ struct cuzk_lane {
     uint64_t held_from;
 };
 
+/* A part of a unit that is on a device, for a thread of another one (help.c). */
+typedef struct {
+    cuzk_help_run run;
+    void *ctx;
+    cuzk_thread *helper;
+    bool has_ended;
+    cuzk_status status;
+    cuzk_error error;
+} cuzk_part;
+
 /* A thread of a stage: a place for one item, and what its hand needs to know of it. */
 struct cuzk_thread {
     cuzk_engine *engine;
-    pthread_cond_t lane_wake;
+    pthread_cond_t lane_wake; /* it may have the lane, its unit is stopped, or its part is made */
     cuzk_stage *stage;
     cuzk_thread *next; /* idle ones of its stage; those that have an item and no hand yet */
     void *item;
@@ -280,6 +291,8 @@ struct cuzk_thread {
     cuzk_lane lane;
     cuzk_slot *evict; /* off the device, before it proves */
     bool is_loader;   /* puts the unit's resident on the device */
+    cuzk_part part;   /* of its unit, that another device's thread makes */
+    cuzk_thread *of;  /* whose part it makes; NULL: it proves a unit */
 };
 
 /* A thread of the system, one for each thread of a stage. It runs what was given first, whatever

@@ -69,6 +69,21 @@ typedef struct {
     const void *context;
 } cuzk_work_call;
 
+/* A part of a unit's proof that another device makes beside the first: its thread calls run.
+ * call: as prove_start's, of that device and with its lane. Errors of E_DEVICE and E_DEVICE_LOST
+ * are held against that device. */
+typedef cuzk_status (*cuzk_help_run)(void *ctx, const cuzk_work_call *call, cuzk_error *err);
+
+/** In prove_start: have another device make a part of the unit, if one may: it has memory of its
+ *  own and the unit's resident, has nothing to do, has room for a unit, and no other unit is about
+ *  to need it. A unit that is tried once more has no help. lane: the call's. run, ctx: borrowed
+ *  until cuzk_help_end, which must follow where this is true. False: nobody helps. */
+bool cuzk_help_begin(cuzk_lane *lane, cuzk_help_run run, void *ctx);
+
+/** Wait until run has returned. Without the lane: it may take long. Errors: those of run, and
+ *  E_DEVICE_LOST where that device was lost before. */
+cuzk_status cuzk_help_end(cuzk_lane *lane, cuzk_error *err) CUZK_WARN_UNUSED;
+
 /* A resident that is put on several devices at once. */
 typedef struct {
     const unsigned *devices;

@@ -71,6 +71,17 @@ static int stage_of(cuzk_event_id id)
 
 /* A span ends on the thread on which it began, and spans of one stage do not nest. */
 static _Thread_local uint64_t began_ns[CUZK_METRICS_STAGES];
+static _Thread_local uint64_t help_began_ns;
+
+/* It is no stage of a unit, which is in prove_start meanwhile. */
+static void help(cuzk_metrics *m, const cuzk_event *e)
+{
+    if (e->phase == CUZK_EVENT_BEGIN) {
+        help_began_ns = e->ns;
+    } else if (e->device >= 0 && e->device < CUZK_ENGINE_DEVICES_MAX) {
+        add(&m->busy_ns[e->device], e->ns - help_began_ns);
+    }
+}
 
 static void end_span(cuzk_metrics *m, const cuzk_event *e, unsigned stage)
 {
@@ -111,6 +122,9 @@ void cuzk_metrics_observe(cuzk_metrics *m, const cuzk_event *e)
         break;
     case CUZK_EVENT_EVICTED:
         add(&m->evictions, 1);
+        break;
+    case CUZK_EVENT_PROVE_HELP:
+        help(m, e);
         break;
     case CUZK_EVENT_UNIT_DONE:
         add(&m->units_done[e->kind], 1);

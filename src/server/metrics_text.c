@@ -268,7 +268,8 @@ static void put_devices(cuzk_text *out, const cuzk_metrics *m, const cuzk_engine
     }
     static const char *const times[][2] = {
         {"cuzk_device_lane_seconds_total", "Time in which the right to run kernels was held."},
-        {"cuzk_device_busy_seconds_total", "Time of its workers inside prove_start, summed up."}};
+        {"cuzk_device_busy_seconds_total", "Time of its workers inside prove_start, or with a part "
+                                           "of another device's unit, summed up."}};
     for (unsigned t = 0; t < 2; t++) {
         family(out, times[t][0], "counter", times[t][1]);
         for (unsigned d = 0; d < v->n_devices; d++) {

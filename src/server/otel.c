@@ -98,8 +98,9 @@ static void put(cuzk_otel *o, const cuzk_event *e, uint64_t begin_ns)
 
 static bool is_span(cuzk_event_id id)
 {
-    return id == CUZK_EVENT_WITNESS || id == CUZK_EVENT_PROVE_START || id == CUZK_EVENT_LANE ||
-           id == CUZK_EVENT_PROVE_FINISH || id == CUZK_EVENT_VERIFY;
+    return id == CUZK_EVENT_WITNESS || id == CUZK_EVENT_PROVE_START ||
+           id == CUZK_EVENT_PROVE_HELP || id == CUZK_EVENT_LANE || id == CUZK_EVENT_PROVE_FINISH ||
+           id == CUZK_EVENT_VERIFY;
 }
 
 void cuzk_otel_observe(cuzk_otel *otel, const cuzk_event *event)
@@ -171,6 +172,8 @@ static const char *name_of(const ended *s)
         return "witness";
     case CUZK_EVENT_PROVE_START:
         return "prove.start";
+    case CUZK_EVENT_PROVE_HELP:
+        return "prove.help";
     case CUZK_EVENT_LANE:
         return "lane";
     case CUZK_EVENT_PROVE_FINISH:

@@ -97,6 +97,9 @@ static void put_end(const cuzk_record_spans *record, const cuzk_event *e, uint64
     case CUZK_EVENT_PROVE_START:
         put(span_of(e, CUZK_SPAN_PROVE_START, begin_ns));
         break;
+    case CUZK_EVENT_PROVE_HELP:
+        put(span_of(e, CUZK_SPAN_PROVE_HELP, begin_ns));
+        break;
     case CUZK_EVENT_LANE_WAIT:
         put(span_of(e, CUZK_SPAN_LANE_WAIT, begin_ns));
         break;
@@ -166,6 +169,8 @@ static cuzk_span_name name_of(cuzk_event_id id)
         return CUZK_SPAN_WITNESS;
     case CUZK_EVENT_PROVE_START:
         return CUZK_SPAN_PROVE_START;
+    case CUZK_EVENT_PROVE_HELP:
+        return CUZK_SPAN_PROVE_HELP;
     case CUZK_EVENT_LANE_WAIT:
         return CUZK_SPAN_LANE_WAIT;
     case CUZK_EVENT_LANE:

@@ -24,7 +24,7 @@ typedef struct {
     uint64_t copy_up;   /* a copy to the device was in flight */
     uint64_t copy_down; /* a copy from it */
     uint64_t lane;      /* the lane was held */
-    uint64_t worker;    /* workers between begin and end of prove.start, added up over workers */
+    uint64_t worker;    /* workers in prove.start or prove.help, added up over workers */
 } cuzk_use;
 
 typedef struct {
@@ -35,7 +35,7 @@ typedef struct {
 } cuzk_gap;
 
 typedef struct {
-    uint64_t busy_ns; /* inside prove.start */
+    uint64_t busy_ns; /* inside prove.start or prove.help */
     uint64_t lane_wait_ns, lane_ns;
     uint64_t host_ns;       /* the rest of busy_ns: copies and host work outside the lane */
     uint64_t host_under_ns; /* of it: while kernels of the device ran */

@@ -66,6 +66,9 @@ typedef enum {
       "upload, lane.wait, lane, and the host's work "                                              \
       "around them; not prove.finish",                                                             \
       "")                                                                                          \
+    X(PROVE_HELP, "prove.help", WORKER, HOST, 0,                                                   \
+      "a worker of another device begins to make some sums of the unit",                           \
+      "they are made, or failed", "upload, lane.wait and lane of that device", "")                 \
     X(LANE_WAIT, "lane.wait", WORKER, HOST, 0, "the worker asks for the lane", "it has the lane",  \
       "waiting only", "")                                                                          \
     X(LANE, "lane", WORKER, HOST, 0, "the worker has the lane", "it gives the lane back",          \

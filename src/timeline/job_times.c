@@ -68,6 +68,10 @@ static void find_ways(cuzk_job_times *jobs, way *ways, size_t n, const cuzk_reco
             continue;
         }
         way *w = &ways[job - jobs];
+        bool is_lane = s->name == CUZK_SPAN_LANE_WAIT || s->name == CUZK_SPAN_LANE;
+        if (is_lane && w->start != NULL && s->device != w->start->device) {
+            continue; /* of one that helps */
+        }
         const cuzk_timespan **to = s->name == CUZK_SPAN_WITNESS        ? &w->witness
                                    : s->name == CUZK_SPAN_WAIT_WORKER  ? &w->ready
                                    : s->name == CUZK_SPAN_PROVE_START  ? &w->start

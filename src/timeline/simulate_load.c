@@ -15,7 +15,8 @@ typedef struct {
 static void follow(trail *t, const cuzk_timespan *s)
 {
     uint64_t ns = s->end_ns - s->begin_ns;
-    bool is_inside = t->start != NULL && s->begin_ns >= t->start->begin_ns;
+    bool is_inside = t->start != NULL && s->begin_ns >= t->start->begin_ns &&
+                     s->device == t->start->device; /* not what another device helped with */
     if (s->name == CUZK_SPAN_WITNESS) {
         t->witness = s;
     } else if (s->name == CUZK_SPAN_PROVE_START) { /* a new attempt */

@@ -41,9 +41,13 @@ static void change_worker(cuzk_sweep *s, const cuzk_timespan *span, cuzk_sweep_d
     cuzk_sweep_worker *w = is_known ? &d->workers[span->worker] : &none;
     switch (span->name) {
     case CUZK_SPAN_PROVE_START:
+    case CUZK_SPAN_PROVE_HELP:
         d->n_start += by;
         w->n_start += by;
         w->had_lane = false;
+        if (span->name == CUZK_SPAN_PROVE_HELP) { /* the unit is another device's */
+            break;
+        }
         if (by < 0 && s->now >= s->out->begin_ns && s->now <= s->out->end_ns) {
             cuzk_device_analysis *a = &s->out->devices[span->device];
             a->n_units++;
@@ -143,6 +147,7 @@ void cuzk_sweep_change(cuzk_sweep *s, const cuzk_timespan *span, int by)
         take_clock(s->out, span);
         break;
     case CUZK_SPAN_EVICTED:
+    case CUZK_SPAN_DEVICE_LOAD: /* it is inside resident.load, or prove.start */
     case CUZK_SPAN_DEVICE_OUT:
     case CUZK_SPAN_DEVICE_LOST:
     case CUZK_SPAN_DEVICE_DRAINING:

@@ -16,8 +16,8 @@ enum { TEXT_MAX = 512 };
 struct null_work {
     null_options options;
     cuzk_work table;
-    atomic_long group_loads, tasks, residents, on_device, n_puts, witnesses, pending, bytes,
-        bytes_max, device_bytes_max;
+    atomic_long group_loads, tasks, residents, on_device, n_puts, n_helped, witnesses, pending,
+        bytes, bytes_max, device_bytes_max;
     atomic_long device_bytes[CUZK_ENGINE_DEVICES_MAX]; /* of residents */
 };
 
@@ -363,13 +363,28 @@ static void witness_destroy(void *user, cuzk_unit_witness *w)
     free(w);
 }
 
-static cuzk_status prove_start(void *user, cuzk_pending **out, const cuzk_task *task,
-                               const cuzk_resident *resident, const cuzk_unit_witness *w,
-                               const cuzk_work_call *call, cuzk_error *err)
+/* cuzk_help_run */
+typedef struct {
+    null_work *work;
+    const cuzk_task *task;
+    const cuzk_resident *resident;
+} helping;
+
+static cuzk_status help(void *ctx, const cuzk_work_call *call, cuzk_error *err)
 {
-    (void)resident;
-    null_work *work = (null_work *)user;
-    CUZK_TRY(begin(work, NULL_PROVE, "prove", "prove_us", task->text, call, err));
+    const helping *h = ctx;
+    CUZK_FAIL_IF((h->resident->is_on >> call->device & 1) == 0, err, CUZK_E_INTERNAL,
+                 "%s is not on device %u", h->resident->circuit->name, call->device);
+    CUZK_TRY(begin(h->work, NULL_HELP, "help", "help_us", h->task->text, call, err));
+    CUZK_TRY(cuzk_lane_take(call->lane, err));
+    cuzk_lane_give(call->lane);
+    atomic_fetch_add(&h->work->n_helped, 1);
+    return CUZK_OK;
+}
+
+static cuzk_status regions(null_work *work, const cuzk_task *task, const cuzk_work_call *call,
+                           cuzk_error *err)
+{
     CUZK_TRY(cuzk_lane_take(call->lane, err));
     cuzk_status status = hook(work, NULL_LANE, task->text, (int)call->unit, call);
     bool goes_on = rest(task->text, "lane_us", call);
@@ -382,6 +397,25 @@ static cuzk_status prove_start(void *user, cuzk_pending **out, const cuzk_task *
     cuzk_lane_give(call->lane);
     CUZK_FAIL_IF(status != CUZK_OK, err, status, "the device failed, as asked");
     CUZK_FAIL_IF(!goes_on, err, CUZK_E_CANCELLED, "cancelled on the device");
+    return CUZK_OK;
+}
+
+static cuzk_status prove_start(void *user, cuzk_pending **out, const cuzk_task *task,
+                               const cuzk_resident *resident, const cuzk_unit_witness *w,
+                               const cuzk_work_call *call, cuzk_error *err)
+{
+    null_work *work = (null_work *)user;
+    CUZK_TRY(begin(work, NULL_PROVE, "prove", "prove_us", task->text, call, err));
+    helping h = {work, task, resident};
+    bool is_helped = number(task->text, "help", 0) != 0 && cuzk_help_begin(call->lane, help, &h);
+    cuzk_status status = regions(work, task, call, err);
+    cuzk_error why;
+    if (is_helped && cuzk_help_end(call->lane, &why) != CUZK_OK && status == CUZK_OK) {
+        status = regions(work, task, call, err);
+    }
+    if (status != CUZK_OK) {
+        return status;
+    }
     size_t n = task->fill ? task->info.host_bytes : 0;
     cuzk_pending *pending = malloc(sizeof *pending + n);
     CUZK_FAIL_IF(pending == NULL, err, CUZK_E_MEMORY, "no memory for a null proof");
@@ -501,6 +535,7 @@ null_alive null_work_alive(const null_work *work)
         .on_device = atomic_load(&work->on_device),
         .group_loads = atomic_load(&work->group_loads),
         .n_puts = atomic_load(&work->n_puts),
+        .n_helped = atomic_load(&work->n_helped),
         .witnesses = atomic_load(&work->witnesses),
         .pending = atomic_load(&work->pending),
         .bytes = atomic_load(&work->bytes),

@@ -10,10 +10,10 @@
  *     task= witness= host= device= BYTES, as declared; fill=1: really taken and written to
  *     decode_us= witness_us= prove_us= lane_us= finish_us= verify_us=   how long each sleeps, in
  *                             slices, watching for a cancellation
- *     fail=STAGE[@UNIT][:STATUS]  decode, witness, prove, finish, verify, assemble; default unit:
- *                             all; default status: E_INTERNAL (verify: E_INVALID_PROOF)
- *     regions=N               kernel regions, of lane_us each; default 1
- *     unchecked=1
+ *     fail=STAGE[@UNIT][:STATUS]  decode, witness, prove, help, finish, verify, assemble; default
+ * unit: all; default status: E_INTERNAL (verify: E_INVALID_PROOF) regions=N               kernel
+ * regions, of lane_us each; default 1 help=1                  another device makes a part of each
+ * unit, if the engine has one; what fails there is made without it unchecked=1
  *
  * A unit's proof is 192 bytes that follow from digest and unit, so that a test can tell whose they
  * are: null_work_proof. The answer is all proofs, one after another. */
@@ -34,6 +34,7 @@ typedef enum {
     NULL_VERIFY,
     NULL_ASSEMBLE,
     NULL_EVICT, /* before it is off the device */
+    NULL_HELP,  /* on the device that helps with a unit, before its lane */
     NULL_STAGES
 } null_stage;
 
@@ -61,6 +62,7 @@ typedef struct {
     long tasks, residents, on_device, witnesses, pending;
     long group_loads; /* since it was made: calls of devices_load */
     long n_puts;      /* and times that a resident was put on a device */
+    long n_helped;    /* and parts that another device made */
     long bytes;       /* declared ones of tasks, residents, witnesses and pending */
     long bytes_max;
     long device_bytes_max; /* of residents that were on one device at once */

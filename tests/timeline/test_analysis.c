@@ -180,12 +180,18 @@ static cuzk_cause lane_cause(const cuzk_recording *r, uint64_t t, int device)
     return !before ? CUZK_CAUSE_BEFORE : after ? CUZK_CAUSE_BETWEEN : CUZK_CAUSE_SYNC;
 }
 
-/* Some worker's prove.start holds at t, and its lane has not begun. */
+/* A worker works on a unit of its device, or of another one. */
+static bool is_work(const cuzk_timespan *s)
+{
+    return s->name == CUZK_SPAN_PROVE_START || s->name == CUZK_SPAN_PROVE_HELP;
+}
+
+/* Some worker's prove.start or prove.help holds at t, and its lane has not begun. */
 static bool before_its_lane(const cuzk_recording *r, uint64_t t, int device)
 {
     for (size_t i = 0; i < r->n_spans; i++) {
         const cuzk_timespan *start = &r->spans[i];
-        if (start->name != CUZK_SPAN_PROVE_START || start->device != device || !holds(start, t)) {
+        if (!is_work(start) || start->device != device || !holds(start, t)) {
             continue;
         }
         bool had = false;
@@ -236,7 +242,8 @@ static cuzk_cause slow_cause(const cuzk_recording *r, uint64_t t, int device)
     if (count(r, t, CUZK_SPAN_LANE_WAIT, device) > 0) {
         return CUZK_CAUSE_LANE;
     }
-    if (count(r, t, CUZK_SPAN_PROVE_START, device) > 0) {
+    if (count(r, t, CUZK_SPAN_PROVE_START, device) + count(r, t, CUZK_SPAN_PROVE_HELP, device) >
+        0) {
         return before_its_lane(r, t, device) ? CUZK_CAUSE_BEFORE : CUZK_CAUSE_AFTER;
     }
     if (count(r, t, CUZK_SPAN_WAIT_WORKER, -1) > 0) {
@@ -274,6 +281,15 @@ static void any_unit(schedule *s, uint64_t job, int n_devices)
         cuzk_timespan *span = &s->recording.spans[i];
         span->device = span->device >= 0 ? device : -1;
     }
+    int other = (device + 1) % n_devices;
+    uint64_t length = cuzk_test_random(&s->seed) % 40;
+    if (length > 20 && other != device) { /* it helps; its key has come before */
+        schedule_put(s, CUZK_SPAN_PROVE_HELP, s->now - length, job, 0, other, worker);
+        schedule_put(s, CUZK_SPAN_LANE, s->now - length / 2, job, 0, other, worker);
+        s->now -= length;
+        schedule_put(s, CUZK_SPAN_DEVICE_LOAD, s->now - 7, 0, -1, other, -1);
+        s->now += length;
+    }
 }
 
 /* A device's lane is held by one, and a worker does one thing at a time: drop what would not fit.
@@ -287,9 +303,9 @@ static void make_sound(schedule *s)
         for (size_t k = 0; k < n && fits; k++) {
             const cuzk_timespan *a = &r->spans[k];
             const cuzk_timespan *b = &r->spans[i];
-            bool exclusive = a->device == b->device && a->name == b->name &&
-                             (a->name == CUZK_SPAN_LANE ||
-                              (a->name == CUZK_SPAN_PROVE_START && a->worker == b->worker));
+            bool are_lanes = a->name == CUZK_SPAN_LANE && b->name == CUZK_SPAN_LANE;
+            bool exclusive = a->device == b->device &&
+                             (are_lanes || (is_work(a) && is_work(b) && a->worker == b->worker));
             fits = !exclusive || a->end_ns <= b->begin_ns || b->end_ns <= a->begin_ns;
         }
         if (fits) {

@@ -27,7 +27,7 @@ static uint64_t total(const cuzk_job_times *job)
     return ns;
 }
 
-/* One span of each stage; parts are 1, 2, 4, ... ns. */
+/* One span of each stage, and those of a device that helps; parts are 1, 2, 4, ... ns. */
 static void put_way(schedule *s, uint64_t job, int unit, uint64_t accepted)
 {
     s->now = accepted + 1 + 2;
@@ -37,7 +37,11 @@ static void put_way(schedule *s, uint64_t job, int unit, uint64_t accepted)
     schedule_put(s, CUZK_SPAN_LANE_WAIT, start + 8, job, unit, 0, 0);
     s->now += 32;
     schedule_put(s, CUZK_SPAN_LANE, s->now - 32, job, unit, 0, 0);
-    s->now += 64;
+    s->now += 40;
+    schedule_put(s, CUZK_SPAN_PROVE_HELP, start + 9, job, unit, 1, 0);
+    schedule_put(s, CUZK_SPAN_LANE_WAIT, start + 30, job, unit, 1, 0);
+    schedule_put(s, CUZK_SPAN_LANE, start + 50, job, unit, 1, 0);
+    s->now += 24;
     schedule_put(s, CUZK_SPAN_PROVE_START, start, job, unit, 0, 0);
     s->now += 128;
     schedule_put(s, CUZK_SPAN_PROVE_FINISH, s->now - 100, job, unit, -1, -1);
