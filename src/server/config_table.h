@@ -12,6 +12,7 @@
 #define CUZK_MIB    (1024 * CUZK_KIB)
 #define CUZK_GIB    (1024 * CUZK_MIB)
 #define CUZK_TIB    (1024 * CUZK_GIB)
+#define CUZK_US     1000ull
 #define CUZK_MS     1000000ull
 #define CUZK_SEC    (1000 * CUZK_MS)
 #define CUZK_MINUTE (60 * CUZK_SEC)
@@ -113,6 +114,10 @@
     X(gpus, gpu_threads, NUMBER, 0, 1024, "0", NULL, RESTART,                                      \
       "CPU threads that one proof's host part, and a proof on the CPU, are spread over. 0: one a\n"  \
       "processor.")                                                                                 \
+    X(gpus, split_from, DURATION, 0, CUZK_DAY, "\"250ms\"", "never", RESTART,                     \
+      "A proof that is alone is made on two GPUs, of which the second one is idle and has its key,\n" \
+      "where that is predicted to save so much time, as with a Window PoSt of 32GiB. never: always\n" \
+      "on one.")                                                                                   \
     X(gpus, numa, CHOICE, 0, 0, "\"auto\"", "auto|off", RESTART,                                     \
       "auto: threads that work for a GPU, and memory pinned for it, are on its NUMA node, and\n"   \
       "witness makers are spread over the nodes; nothing where there is one node, hwloc is not\n"   \

@@ -97,7 +97,7 @@ void cuzk_config_write_example(cuzk_text *out)
         out, "# Configuration of cuzk serve: every key with its default. Made from the "
              "program's own table\n# (cuzk config example); read by default from " CUZK_CONFIG_PATH
              ".\n#\n"
-             "# Sizes: 5GiB, 512MiB, 4GB, or bytes. Times: 500ms, 30s, 5m, 2h, 7d, or "
+             "# Sizes: 5GiB, 512MiB, 4GB, or bytes. Times: 100us, 500ms, 30s, 5m, 2h, 7d, or "
              "seconds.\n# (live): SIGHUP changes it while the daemon runs.\n");
     for (size_t i = 0; i < n; i++) {
         int length;
@@ -134,7 +134,8 @@ void cuzk_config_write_manual(cuzk_text *out)
         "    cuzk config check [FILE]    what is wrong in it\n"
         "    cuzk config print           what is in force, and where each value comes from\n"
         "    cuzk config explain [KEY]   what a key means\n\n"
-        "Sizes: 5GiB, 512MiB, 4GB, or bytes. Times: 500ms, 30s, 5m, 2h, 7d, or seconds. A key that "
+        "Sizes: 5GiB, 512MiB, 4GB, or bytes. Times: 100us, 500ms, 30s, 5m, 2h, 7d, or seconds. A "
+        "key that "
         "is *live* changes at SIGHUP\n(`systemctl reload`); the log names those that need a "
         "restart.\n");
     for (size_t i = 0; i < n; i++) {

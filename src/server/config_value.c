@@ -29,7 +29,8 @@ static const unit size_units[] = {{"TiB", CUZK_TIB},
                                   {"B", 1},
                                   {NULL, 0}};
 static const unit time_units[] = {{"d", CUZK_DAY}, {"h", 60 * CUZK_MINUTE}, {"m", CUZK_MINUTE},
-                                  {"s", CUZK_SEC}, {"ms", CUZK_MS},         {NULL, 0}};
+                                  {"s", CUZK_SEC}, {"ms", CUZK_MS},         {"us", CUZK_US},
+                                  {NULL, 0}};
 
 static void *field(cuzk_config *config, const cuzk_config_key *key)
 {
@@ -106,7 +107,7 @@ void cuzk_config_expected(cuzk_text *out, const cuzk_config_key *key)
         cuzk_text_put(out, key->type == CUZK_CONFIG_SIZE
                                ? "a size such as 5GiB, 512MiB, 4GB, or bytes"
                            : key->type == CUZK_CONFIG_DURATION
-                               ? "a time such as 30s, 5m, 2h, 7d, 500ms, or seconds"
+                               ? "a time such as 30s, 5m, 2h, 7d, 500ms, 100us, or seconds"
                                : "a whole number");
         cuzk_text_put(out, ", from ");
         put_number(out, key, key->lo);

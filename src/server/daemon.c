@@ -61,6 +61,7 @@ static cuzk_status open_devices(cuzk_daemon *d, cuzk_error *err)
         cuzk_error_prefix(err, "gpus.devices");
         return status;
     }
+    d->devices.split_ns = d->config->gpus_split_from;
     if (cuzk_the_program.add_devices != NULL) {
         cuzk_the_program.add_devices(&d->devices);
     }

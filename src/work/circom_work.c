@@ -299,11 +299,9 @@ static cuzk_status prove_start(void *user, cuzk_pending **out, const cuzk_task *
                                const cuzk_work_call *call, cuzk_error *err)
 {
     const cuzk_circom_work *work = user;
-    const struct cuzk_prove_device *device = NULL;
     (void)task;
-    CUZK_TRY(cuzk_on_device_get(&device, &resident->on, call->device, err));
-    return cuzk_unit_prove_start(out, resident->key.prover, values->values, device, work->ctx, call,
-                                 err);
+    return cuzk_unit_prove_start(out, resident->key.prover, &resident->on, values->values,
+                                 work->ctx, call, err);
 }
 
 static cuzk_status prove_finish(void *user, uint8_t *proof, size_t *proof_bytes,

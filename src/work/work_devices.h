@@ -23,6 +23,8 @@ struct cuzk_device_ledger; /* work/device_ledger.h */
 typedef struct {
     cuzk_work_device devices[CUZK_WORK_DEVICES_MAX]; /* index: the engine's device */
     unsigned n;
+    uint64_t split_ns; /* a proof that is alone is made on two cards where that is predicted to save
+                          so much time; 0: never */
     struct cuzk_device_ledger *ledger; /* what is on them; NULL: not kept. Borrowed */
 } cuzk_work_devices;
 

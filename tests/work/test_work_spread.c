@@ -227,6 +227,35 @@ static void test_bad_link(void **state)
     table->resident_close(table->user, resident);
 }
 
+/* Another card makes some of the sums; where it cannot, has not got the key or streams it, the
+ * first one has made all. */
+static void test_two_cards(void **state)
+{
+    (void)state;
+    cuzk_resident *resident = load_resident();
+    assert_ok(table->device_load(table->user, resident, 0, &err));
+    assert_ok(table->device_load(table->user, resident, 1, &err));
+    work_n_helped = 0;
+    work_helper = 1;
+    expect_proof(resident, 0);
+    assert_int_equal(work_n_helped, 0); /* as split_ns is 0 */
+    cards.split_ns = 1;
+    expect_proof(resident, 0);
+    assert_int_equal(work_n_helped, 1);
+    work_helper = 2; /* where the key is not */
+    expect_proof(resident, 0);
+    assert_int_equal(work_help_status, CUZK_E_INTERNAL);
+    work_helper = -1;
+    expect_proof(resident, 0);
+    cards.split_ns = UINT64_C(1000000000);
+    work_helper = 1;
+    expect_proof(resident, 0); /* a second cannot be saved */
+    assert_int_equal(work_n_helped, 1);
+    cards.split_ns = 0;
+    work_helper = -1;
+    table->resident_close(table->user, resident);
+}
+
 /* ---- whom to copy from ---- */
 
 typedef struct {
@@ -380,9 +409,9 @@ static void test_coming_and_going(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_at_once),     cmocka_unit_test(test_one_fails),
-        cmocka_unit_test(test_one_by_one),      cmocka_unit_test(test_bad_link),
-        cmocka_unit_test(test_ledger),          cmocka_unit_test(test_fewest_readers),
-        cmocka_unit_test(test_coming_and_going)};
+        cmocka_unit_test(test_all_at_once),    cmocka_unit_test(test_one_fails),
+        cmocka_unit_test(test_one_by_one),     cmocka_unit_test(test_bad_link),
+        cmocka_unit_test(test_two_cards),      cmocka_unit_test(test_ledger),
+        cmocka_unit_test(test_fewest_readers), cmocka_unit_test(test_coming_and_going)};
     return cmocka_run_group_tests_name("work_spread", tests, open_cards, close_cards);
 }

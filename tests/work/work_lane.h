@@ -39,6 +39,43 @@ void cuzk_lane_give(cuzk_lane *lane)
     lane->is_held = false;
 }
 
+/* ---- help ------------------------------------------------------------------------------------ */
+
+/* A device that helps, at once and in the same thread; -1: none does. */
+static int work_helper = -1;
+static unsigned work_n_helped; /* parts that were made */
+static cuzk_status work_help_status;
+static cuzk_error work_help_error;
+
+static inline bool work_never(const void *context)
+{
+    (void)context;
+    return false;
+}
+
+bool cuzk_help_begin(cuzk_lane *lane, cuzk_help_run run, void *context)
+{
+    cuzk_lane own = {0};
+    cuzk_work_call call = {.lane = &own, .is_cancelled = work_never};
+    assert_false(lane->is_held); /* the first device's other proofs go on */
+    if (work_helper < 0) {
+        return false;
+    }
+    call.device = (unsigned)work_helper;
+    work_help_error = (cuzk_error){0};
+    work_help_status = run(context, &call, &work_help_error);
+    assert_int_equal(own.n_taken, own.n_given);
+    work_n_helped += work_help_status == CUZK_OK;
+    return true;
+}
+
+cuzk_status cuzk_help_end(cuzk_lane *lane, cuzk_error *e)
+{
+    assert_false(lane->is_held);
+    CUZK_FAIL_IF(work_help_status != CUZK_OK, e, work_help_status, "%s", work_help_error.text);
+    return CUZK_OK;
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* Cancels at the n-th question; negative: never. */
