@@ -350,6 +350,9 @@ static void large_messages_through_tls(void **state)
         assert_int_equal(a.code, GRPC_STATUS_OK);
         Cuzk__V1__ProveResponse *m = cuzk__v1__prove_response__unpack(NULL, a.size, a.data);
         assert_non_null(m);
+        assert_non_null(m->result);
+        assert_string_equal(m->result->error_message, "");
+        assert_int_equal(m->result->proof.len, DOUBLE_ANSWER_BYTES);
         assert_memory_equal(m->result->proof.data, expected, DOUBLE_ANSWER_BYTES);
         cuzk__v1__prove_response__free_unpacked(m, NULL);
         answer_clear(&a);
