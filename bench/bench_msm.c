@@ -219,9 +219,9 @@ static void run_bits(void *ctx)
 {
     call *c = ctx;
     cuzk_error err = {0};
-    check(cuzk_bit_sum(c->s->curve, &c->query, 1, c->bitmap, c->n, c->ws, c->ws_bytes, c->s->pool,
-                       &err),
-          &err);
+    cuzk_bit_sum_params params = {
+        .bitmap = c->bitmap, .n = c->n, .queries = &c->query, .n_queries = 1};
+    check(cuzk_bit_sum(c->s->curve, &params, c->ws, c->ws_bytes, c->s->pool, &err), &err);
 }
 
 static void bench_bits(const subject *s)

@@ -26,4 +26,25 @@ static inline cuzk_status cuzk_report_progress(const cuzk_reporter *reporter, co
     return CUZK_FAIL(err, CUZK_E_CANCELLED, "cancelled during %s", stage);
 }
 
+/* A part of what is reported: its 0 … 1 is the whole's `from` … `to`. */
+typedef struct {
+    const cuzk_reporter *whole; /* may be NULL */
+    const char *stage;          /* told in place of the part's own; NULL: the part's */
+    double from, to;
+} cuzk_progress_part;
+
+static inline bool cuzk_report_part(void *ctx, const char *stage, double done)
+{
+    const cuzk_progress_part *part = (const cuzk_progress_part *)ctx;
+    return part->whole == NULL || part->whole->report == NULL ||
+           part->whole->report(part->whole->ctx, part->stage != NULL ? part->stage : stage,
+                               part->from + done * (part->to - part->from));
+}
+
+/** The reporter of a part, which is borrowed. */
+static inline cuzk_reporter cuzk_part_reporter(cuzk_progress_part *part)
+{
+    return (cuzk_reporter){cuzk_report_part, part};
+}
+
 #endif

@@ -44,13 +44,6 @@ static cuzk_status check_decoded(const struct check *k)
     return CUZK_OK;
 }
 
-/* The report of the points' check: its 0 … 1 is the first part of the whole. */
-static bool report_points(void *ctx, const char *stage, double done)
-{
-    uint64_t thousandths = (uint64_t)(done * 1000 * AT_VK);
-    return cuzk_report_progress(ctx, stage, thousandths, 100000, NULL) == CUZK_OK;
-}
-
 /* ---- 2: the verifying key -------------------------------------------------------------------- */
 
 /* Whether e(p, q) = e(p2, q2). */
@@ -437,7 +430,8 @@ static cuzk_status check_h(const struct check *k)
 cuzk_status cuzk_prover_check_key(const cuzk_prover *prover, const cuzk_reporter *reporter,
                                   cuzk_pool *pool, cuzk_error *err)
 {
-    cuzk_reporter points = {report_points, (void *)(uintptr_t)reporter};
+    cuzk_progress_part part = {.whole = reporter, .from = 0, .to = AT_VK / 100.0};
+    cuzk_reporter points = cuzk_part_reporter(&part);
     struct check k = {
         .p = prover, .curve = prover->curve, .reporter = reporter, .pool = pool, .err = err};
     CUZK_FAIL_IF(prover->decode_late || prover->source.put != NULL, err, CUZK_E_ARGUMENT,

@@ -40,7 +40,7 @@ struct cuzk_proving {
     cuzk_query_set of_other[3];   /* those sums, once it has made them */
     cuzk_prove_times times;
     uint64_t stage_began_ns;
-    double part_from, part_to; /* of the whole: what runs reports between them */
+    cuzk_progress_part part; /* what runs */
 };
 
 /* ---- stages ---------------------------------------------------------------------------------- */
@@ -61,23 +61,12 @@ static cuzk_status begin_stage(cuzk_proving *g, const char *name, unsigned perce
     return cuzk_report_progress(g->params.reporter, name, percent, 100, g->err);
 }
 
-/* Progress of a part as that of the whole, under the name of its stage. */
-static bool report_part(void *ctx, const char *stage, double done)
-{
-    const cuzk_proving *g = ctx;
-    const cuzk_reporter *to = g->params.reporter;
-    (void)stage;
-    return to->report(to->ctx, g->times.stages[g->times.n_stages - 1].name,
-                      g->part_from + done * (g->part_to - g->part_from));
-}
-
-/* A reporter for what takes the whole from one share to another. */
+/* A reporter for what takes the whole from one share to another, under the name of its stage. */
 static cuzk_reporter part_reporter(cuzk_proving *g, double from_percent, double to_percent)
 {
-    g->part_from = from_percent / 100;
-    g->part_to = to_percent / 100;
-    bool tell = g->params.reporter != NULL && g->params.reporter->report != NULL;
-    return (cuzk_reporter){tell ? report_part : NULL, g};
+    g->part = (cuzk_progress_part){g->params.reporter, g->times.stages[g->times.n_stages - 1].name,
+                                   from_percent / 100, to_percent / 100};
+    return cuzk_part_reporter(&g->part);
 }
 
 static void drop(const cuzk_proving *g, const void *data, uint64_t n_bytes)

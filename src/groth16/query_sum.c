@@ -204,8 +204,18 @@ cuzk_status cuzk_query_sums(cuzk_query_set *set, const cuzk_witness *w, void *ws
     selection s;
     select_values(set, w, ws, &s);
     uint8_t *inner = (uint8_t *)ws + l.inner;
-    CUZK_TRY(cuzk_bit_sum(w->curve, set->queries, set->n_queries, s.bits, s.n_bits, inner,
-                          l.inner_bytes, pool, err));
+    /* for reports only: half of the bits are set, a field value is some 16 windows */
+    double bits = (double)s.n_bits / ((double)s.n_bits + 32.0 * (double)s.n_scalars + 1);
+    cuzk_progress_part part_of_bits = {.whole = set->reporter, .from = 0, .to = bits};
+    cuzk_progress_part part_of_scalars = {.whole = set->reporter, .from = bits, .to = 1};
+    cuzk_reporter on_bits = cuzk_part_reporter(&part_of_bits);
+    cuzk_reporter on_scalars = cuzk_part_reporter(&part_of_scalars);
+    cuzk_bit_sum_params bit_params = {.bitmap = s.bits,
+                                      .n = s.n_bits,
+                                      .queries = set->queries,
+                                      .n_queries = set->n_queries,
+                                      .reporter = &on_bits};
+    CUZK_TRY(cuzk_bit_sum(w->curve, &bit_params, inner, l.inner_bytes, pool, err));
     cuzk_jac of_bits[CUZK_QUERIES_MAX];
     for (size_t i = 0; i < set->n_queries; i++) {
         of_bits[i] = set->queries[i].sum;
@@ -215,7 +225,7 @@ cuzk_status cuzk_query_sums(cuzk_query_set *set, const cuzk_witness *w, void *ws
                               .n = s.n_scalars,
                               .queries = set->queries,
                               .n_queries = set->n_queries,
-                              .reporter = set->reporter};
+                              .reporter = &on_scalars};
     CUZK_TRY(cuzk_msm(w->curve, &params, inner, l.inner_bytes, pool, err));
     for (size_t i = 0; i < set->n_queries; i++) {
         cuzk_msm_query *q = &set->queries[i];

@@ -3,7 +3,7 @@
  *
  * A tree: sixteen consecutive selected bases are one segment of the kernel, sixteen results again,
  * and so on. A task takes a range of bits down to a few points; the points of all tasks are then
- * summed in the same way. */
+ * summed in the same way. Loops over tasks are short, so that the caller is asked between them. */
 #include "base/bitmap.h"
 #include "msm/msm.h"
 #include "msm/sum_kernel.h"
@@ -15,7 +15,8 @@ enum {
     TASK_MIN = 2048, /* bits */
     TASK_MAX = 32768,
     TASKS_PER_THREAD = 8,
-    FEW = 8 /* bits that are added one by one */
+    LOOP_TASKS_PER_THREAD = 16, /* of a loop, at most */
+    FEW = 8                     /* bits that are added one by one */
 };
 
 /* Workspace of a thread. */
@@ -38,6 +39,7 @@ typedef struct {
     const cuzk_sum_kernel *kernel;
     const void *bases;
     size_t first, affine_bytes;
+    size_t first_task; /* of the loop in work */
 } bit_sum;
 
 static size_t round_64(size_t n)
@@ -153,9 +155,10 @@ static bool add_few(const bit_sum *b, const cuzk_group *g, cuzk_jac *sum)
     return true;
 }
 
-static void sum_task(void *ctx, size_t task, unsigned thread)
+static void sum_task(void *ctx, size_t task_in_loop, unsigned thread)
 {
     const bit_sum *b = ctx;
+    size_t task = b->first_task + task_in_loop;
     thread_ws ws = thread_of(b, thread);
     uint32_t *count = (uint32_t *)(void *)(b->ws + b->counts) + task;
     size_t first = task * b->task_bits;
@@ -172,9 +175,32 @@ static void sum_task(void *ctx, size_t task, unsigned thread)
     *count = (uint32_t)sum_level(b, &ws, out, ws.points, true, n);
 }
 
-/* The sum of the points that the tasks left, as many at a time as a thread's buffers take. */
-static void join(const bit_sum *b, const cuzk_group *g, cuzk_jac *sum)
+/* Query q's tasks up to `done` are through. */
+static cuzk_status report(const bit_sum *b, const cuzk_bit_sum_params *params, size_t q,
+                          size_t done, cuzk_error *err)
 {
+    return cuzk_report_progress(params->reporter, "sums", q * b->n_tasks + done,
+                                params->n_queries * b->n_tasks, err);
+}
+
+static cuzk_status run_tasks(bit_sum *b, const cuzk_bit_sum_params *params, size_t q,
+                             cuzk_pool *pool, cuzk_error *err)
+{
+    size_t most = (size_t)LOOP_TASKS_PER_THREAD * cuzk_pool_threads(pool), n;
+    for (b->first_task = 0; b->first_task < b->n_tasks; b->first_task += n) {
+        n = b->n_tasks - b->first_task;
+        n = n < most ? n : most;
+        cuzk_pool_for(pool, n, sum_task, b);
+        CUZK_TRY(report(b, params, q, b->first_task + n, err));
+    }
+    return CUZK_OK;
+}
+
+/* The sum of the points that the tasks left, as many at a time as a thread's buffers take. */
+static cuzk_status join(const bit_sum *b, const cuzk_bit_sum_params *params, size_t q,
+                        const cuzk_group *g, cuzk_error *err)
+{
+    cuzk_jac *sum = &params->queries[q].sum;
     const uint32_t *counts = (const uint32_t *)(const void *)(b->ws + b->counts);
     thread_ws ws = thread_of(b, 0);
     size_t point = b->kernel->point_bytes;
@@ -200,7 +226,11 @@ static void join(const bit_sum *b, const cuzk_group *g, cuzk_jac *sum)
         cuzk_affine part;
         b->kernel->to_affine(&part, from, 1);
         g->add_affine(sum, sum, &part);
+        if (task < b->n_tasks) {
+            CUZK_TRY(report(b, params, q, b->n_tasks, err));
+        }
     }
+    return CUZK_OK;
 }
 
 size_t cuzk_bit_sum_workspace_bytes(const cuzk_curve *curve, size_t n, size_t n_queries,
@@ -214,20 +244,21 @@ size_t cuzk_bit_sum_workspace_bytes(const cuzk_curve *curve, size_t n, size_t n_
     return b.total;
 }
 
-cuzk_status cuzk_bit_sum(const cuzk_curve *curve, cuzk_msm_query *queries, size_t n_queries,
-                         const uint64_t *bitmap, size_t n, void *ws, size_t ws_bytes,
-                         cuzk_pool *pool, cuzk_error *err)
+cuzk_status cuzk_bit_sum(const cuzk_curve *curve, cuzk_bit_sum_params *params, void *ws,
+                         size_t ws_bytes, cuzk_pool *pool, cuzk_error *err)
 {
     bit_sum b;
-    lay_out(&b, curve, n, cuzk_pool_threads(pool));
-    CUZK_FAIL_IF(n != 0 && n_queries != 0 && ws_bytes < b.total, err, CUZK_E_SHORT_BUFFER,
-                 "summing bases selected by %zu bits: workspace of %zu bytes, expected %zu", n,
-                 ws_bytes, b.total);
+    cuzk_msm_query *queries = params->queries;
+    lay_out(&b, curve, params->n, cuzk_pool_threads(pool));
+    CUZK_FAIL_IF(params->n != 0 && params->n_queries != 0 && ws_bytes < b.total, err,
+                 CUZK_E_SHORT_BUFFER,
+                 "summing bases selected by %zu bits: workspace of %zu bytes, expected %zu",
+                 params->n, ws_bytes, b.total);
     b.ws = (uint8_t *)ws;
-    b.bitmap = bitmap;
-    for (size_t q = 0; q < n_queries; q++) {
+    b.bitmap = params->bitmap;
+    for (size_t q = 0; q < params->n_queries; q++) {
         const cuzk_group *g = &curve->g[queries[q].group];
-        if (n == 0 || queries[q].first >= n) {
+        if (queries[q].first >= params->n) {
             g->set_infinity(&queries[q].sum);
             continue;
         }
@@ -236,8 +267,8 @@ cuzk_status cuzk_bit_sum(const cuzk_curve *curve, cuzk_msm_query *queries, size_
         b.first = (size_t)queries[q].first;
         b.affine_bytes = g->affine_bytes;
         if (!add_few(&b, g, &queries[q].sum)) {
-            cuzk_pool_for(pool, b.n_tasks, sum_task, &b);
-            join(&b, g, &queries[q].sum);
+            CUZK_TRY(run_tasks(&b, params, q, pool, err));
+            CUZK_TRY(join(&b, params, q, g, err));
         }
     }
     return CUZK_OK;

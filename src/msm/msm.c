@@ -14,6 +14,8 @@
 
 #include <string.h>
 
+enum { LOOP_TASKS_PER_THREAD = 8 }; /* of a loop over entries, at most */
+
 typedef struct {
     const cuzk_curve *curve;
     cuzk_pool *pool;
@@ -39,6 +41,7 @@ typedef struct {
     /* the query in work */
     const cuzk_sum_kernel *kernel;
     const void *bases;
+    size_t first_task; /* of the loop in work */
 } tile;
 
 static uint32_t *ws_u32(const tile *t, size_t offset)
@@ -155,9 +158,10 @@ static void place_tasks(tile *t)
 
 /* Sum the entries of a task into their buckets. Where it ends inside of a segment, the sum of that
  * part goes to a slot of the task's own behind the buckets, named in `tails`. */
-static void tree_task(void *ctx, size_t task, unsigned thread)
+static void tree_task(void *ctx, size_t task_in_loop, unsigned thread)
 {
     const tile *t = ctx;
+    size_t task = t->first_task + task_in_loop;
     const uint32_t *entries = ws_u32(t, t->at.entries), *bounds = ws_u32(t, t->at.bounds);
     char *buckets = (char *)t->ws + t->at.buckets;
     size_t point = t->kernel->point_bytes, n_buckets = (size_t)t->n_group << (t->at.bits - 1);
@@ -212,6 +216,33 @@ static void join_tails(tile *t)
         t->kernel->segment_sums(joined, buckets, true, entries, bounds, 1, t->threads[0].kernel);
         memcpy(buckets + segment * point, joined, point);
     }
+}
+
+/* Query q's tasks up to `done` are through, in the windows in work: the caller may let others in,
+ * or end it. */
+static cuzk_status report_tasks(const tile *t, const cuzk_msm_params *params, size_t q, size_t done,
+                                cuzk_error *err)
+{
+    /* of the tile: windows and queries, which take about as long each, and a query's tasks */
+    uint64_t all = (uint64_t)t->at.n_windows * params->n_queries * t->n_tasks;
+    uint64_t before = (uint64_t)t->first_window * params->n_queries * t->n_tasks;
+    uint64_t through = before + t->n_group * (q * t->n_tasks + done);
+    return cuzk_report_progress(params->reporter, "sums", t->first_scalar * all + t->n * through,
+                                params->n * all, err);
+}
+
+/* Sums of all buckets of query q, in loops that are short. */
+static cuzk_status sum_buckets(tile *t, const cuzk_msm_params *params, size_t q, cuzk_error *err)
+{
+    size_t most = (size_t)LOOP_TASKS_PER_THREAD * cuzk_pool_threads(t->pool), n;
+    for (t->first_task = 0; t->first_task < t->n_tasks; t->first_task += n) {
+        n = t->n_tasks - t->first_task;
+        n = n < most ? n : most;
+        cuzk_pool_for(t->pool, n, tree_task, t);
+        CUZK_TRY(report_tasks(t, params, q, t->first_task + n, err));
+    }
+    join_tails(t);
+    return CUZK_OK;
 }
 
 /* ---- reduction ---- */
@@ -342,17 +373,6 @@ static void make_digits(tile *t)
     t->index = listed || t->base_index != NULL ? index : NULL;
 }
 
-/* Between two loops of a tile: the caller may let others in, or end it. */
-static cuzk_status report_loop(const tile *t, const cuzk_msm_params *params, size_t q,
-                               cuzk_error *err)
-{
-    /* of the tile, in windows and queries, which take about as long each */
-    uint64_t loops = (uint64_t)t->at.n_windows * params->n_queries;
-    uint64_t loop = (uint64_t)t->first_window * params->n_queries + t->n_group * (q + 1);
-    return cuzk_report_progress(params->reporter, "sums", t->first_scalar * loops + t->n * loop,
-                                params->n * loops, err);
-}
-
 /* Add the tile's sum to the queries that have its bases. */
 static cuzk_status add_tile(tile *t, cuzk_msm_params *params, size_t ws_bytes, cuzk_error *err)
 {
@@ -394,10 +414,8 @@ static cuzk_status add_tile(tile *t, cuzk_msm_params *params, size_t ws_bytes, c
             if (t->kernels[q] != NULL) {
                 t->kernel = t->kernels[q];
                 t->bases = tile_bases(t, &params->queries[q]);
-                cuzk_pool_for(t->pool, t->n_tasks, tree_task, t);
-                join_tails(t);
+                CUZK_TRY(sum_buckets(t, params, q, err));
                 reduce_group(t, q);
-                CUZK_TRY(report_loop(t, params, q, err));
             }
         }
     }

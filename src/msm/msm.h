@@ -55,6 +55,14 @@ size_t cuzk_msm_workspace_bytes_max(const cuzk_curve *curve, const cuzk_msm_para
 cuzk_status cuzk_msm(const cuzk_curve *curve, cuzk_msm_params *params, void *ws, size_t ws_bytes,
                      cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
 
+typedef struct {
+    const uint64_t *bitmap; /* bit i is bit i mod 64 of word i / 64; unused high bits are zero */
+    size_t n;               /* bits */
+    cuzk_msm_query *queries;
+    size_t n_queries;
+    const cuzk_reporter *reporter; /* as cuzk_msm's */
+} cuzk_bit_sum_params;
+
 /** Bytes of workspace of cuzk_bit_sum for n bits and n_queries queries. Pure. */
 size_t cuzk_bit_sum_workspace_bytes(const cuzk_curve *curve, size_t n, size_t n_queries,
                                     const cuzk_pool *pool);
@@ -62,10 +70,9 @@ size_t cuzk_bit_sum_workspace_bytes(const cuzk_curve *curve, size_t n, size_t n_
 /** sum = Σ base_(i - first) over the bits i that are set, for each query; bits below a query's
  *  `first` are left out.
  *
- *  bitmap: bit i is bit i mod 64 of word i / 64; n bits; unused high bits must be zero. */
-cuzk_status cuzk_bit_sum(const cuzk_curve *curve, cuzk_msm_query *queries, size_t n_queries,
-                         const uint64_t *bitmap, size_t n, void *ws, size_t ws_bytes,
-                         cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
+ *  ws: as cuzk_msm's. Errors: E_SHORT_BUFFER, E_CANCELLED. Threads: the pool's. */
+cuzk_status cuzk_bit_sum(const cuzk_curve *curve, cuzk_bit_sum_params *params, void *ws,
+                         size_t ws_bytes, cuzk_pool *pool, cuzk_error *err) CUZK_WARN_UNUSED;
 
 /* Multiples of one point, for key generation: a window table that is made once. */
 typedef struct cuzk_fixed_base cuzk_fixed_base;

@@ -247,8 +247,8 @@ static void check_bits(cuzk_group_id id, uint32_t n, unsigned percent)
     cuzk_msm_query query = {.group = id, .bases = bases};
     size_t ws_bytes = cuzk_bit_sum_workspace_bytes(curve, n, 1, device_test_pool());
     void *ws = aligned_alloc(64, (ws_bytes + 127) & ~(size_t)63);
-    must(cuzk_bit_sum(curve, &query, 1, words, n, ws, ws_bytes, device_test_pool(), &error),
-         &error);
+    cuzk_bit_sum_params on_host = {.bitmap = words, .n = n, .queries = &query, .n_queries = 1};
+    must(cuzk_bit_sum(curve, &on_host, ws, ws_bytes, device_test_pool(), &error), &error);
     check_equal(g, &query.sum, &found, "bits", n);
     free_all(d, 3);
     free(ws);

@@ -42,7 +42,8 @@ static void check(const cuzk_curve *curve, size_t n, base_kind kind, size_t one_
     assert_non_null(ws);
     memset(ws, 0xa5, n_bytes);
     cuzk_error err = {0};
-    assert_int_equal(cuzk_bit_sum(curve, queries, 2, map, n, ws, n_bytes, pool, &err), CUZK_OK);
+    cuzk_bit_sum_params params = {.bitmap = map, .n = n, .queries = queries, .n_queries = 2};
+    assert_int_equal(cuzk_bit_sum(curve, &params, ws, n_bytes, pool, &err), CUZK_OK);
     for (int g = 0; g < 2; g++) {
         cuzk_fr log;
         curve->fr_from_u64(&log, 0);
@@ -132,13 +133,71 @@ static void test_large(void **state)
         size_t n_bytes = cuzk_bit_sum_workspace_bytes(curve, n, 1, pools[threads]);
         void *ws = aligned_alloc(64, n_bytes);
         assert_non_null(ws);
-        assert_int_equal(cuzk_bit_sum(curve, &query, 1, map, n, ws, n_bytes, pools[threads], NULL),
-                         CUZK_OK);
+        cuzk_bit_sum_params params = {.bitmap = map, .n = n, .queries = &query, .n_queries = 1};
+        assert_int_equal(cuzk_bit_sum(curve, &params, ws, n_bytes, pools[threads], NULL), CUZK_OK);
         assert_sum_is(curve, CUZK_G1, &query.sum, &log, "many bits", n);
         free(ws);
     }
     free(map);
     free(points);
+    test_bases_free(&bases);
+}
+
+typedef struct {
+    unsigned n, stop_at;
+    double last;
+} reports;
+
+static bool on_report(void *ctx, const char *stage, double done)
+{
+    reports *r = ctx;
+    (void)stage;
+    assert_true(done >= r->last && done <= 1);
+    r->last = done;
+    return ++r->n != r->stop_at;
+}
+
+/* More tasks than one loop has: reports come between loops, one that says no ends the sum. The
+ * first query has bases for the last bits only, and the second one none at all. */
+static void test_loops(void **state)
+{
+    (void)state;
+    enum { TASK = 32768, LOOP_TASKS = 16, SET = 5000 };
+    const cuzk_curve *curve = cuzk_curve_get(CUZK_CURVE_BN254);
+    test_bases bases;
+    test_bases_make(&bases, curve, CUZK_G1, SET, BASES_DISTINCT);
+    for (unsigned threads = 1; threads <= 2; threads++) {
+        size_t n = (size_t)threads * 3 * LOOP_TASKS * TASK + 100;
+        uint64_t *map = random_bits(n, 0);
+        cuzk_fr log;
+        curve->fr_from_u64(&log, 0);
+        for (size_t i = 0; i < SET; i++) {
+            cuzk_bitmap_set(map, n - SET + i);
+            curve->fr_add(&log, &log, &bases.logs[i]);
+        }
+        size_t n_bytes = cuzk_bit_sum_workspace_bytes(curve, n, 2, pools[threads]);
+        void *ws = aligned_alloc(64, n_bytes);
+        assert_non_null(ws);
+        for (unsigned stop_at = 0; stop_at <= 5; stop_at++) {
+            cuzk_msm_query queries[2] = {
+                {.group = CUZK_G1, .bases = bases.points, .first = n - SET},
+                {.group = CUZK_G2, .bases = NULL, .first = n}};
+            reports r = {.stop_at = stop_at};
+            cuzk_reporter reporter = {on_report, &r};
+            cuzk_bit_sum_params params = {
+                .bitmap = map, .n = n, .queries = queries, .n_queries = 2, .reporter = &reporter};
+            cuzk_error err = {0};
+            cuzk_status expected = stop_at == 0 || stop_at > 4 ? CUZK_OK : CUZK_E_CANCELLED;
+            assert_int_equal(cuzk_bit_sum(curve, &params, ws, n_bytes, pools[threads], &err),
+                             expected);
+            assert_int_equal(r.n, expected == CUZK_OK ? 4 : stop_at);
+            if (expected == CUZK_OK) {
+                assert_sum_is(curve, CUZK_G1, &queries[0].sum, &log, "bits in loops", n);
+            }
+        }
+        free(ws);
+        free(map);
+    }
     test_bases_free(&bases);
 }
 
@@ -150,10 +209,11 @@ static void test_short_workspace(void **state)
     uint8_t bases[9 * 64] = {0}, ws[64];
     cuzk_msm_query query = {.group = CUZK_G1, .bases = bases};
     cuzk_error err = {0};
-    assert_int_equal(cuzk_bit_sum(curve, &query, 1, map, 9, ws, sizeof ws, NULL, &err),
-                     CUZK_E_SHORT_BUFFER);
+    cuzk_bit_sum_params params = {.bitmap = map, .n = 9, .queries = &query, .n_queries = 1};
+    assert_int_equal(cuzk_bit_sum(curve, &params, ws, sizeof ws, NULL, &err), CUZK_E_SHORT_BUFFER);
     assert_int_equal(cuzk_bit_sum_workspace_bytes(curve, 8, 1, NULL), 0); /* one by one */
-    assert_int_equal(cuzk_bit_sum(curve, &query, 1, map, 8, NULL, 0, NULL, &err), CUZK_OK);
+    params.n = 8;
+    assert_int_equal(cuzk_bit_sum(curve, &params, NULL, 0, NULL, &err), CUZK_OK);
 }
 
 /* What is reserved for so many bits does for fewer. */
@@ -203,6 +263,7 @@ int main(void)
         cmocka_unit_test(test_sparse_and_empty),
         cmocka_unit_test(test_first),
         cmocka_unit_test(test_large),
+        cmocka_unit_test(test_loops),
     };
     return cmocka_run_group_tests(tests, make_pools, destroy_pools);
 }

@@ -115,8 +115,11 @@ static void test_bit_sum_fences(void **state)
             fenced ws = fence(ws_bytes);
             memset(ws.at, 0xa5, ws_bytes);
             cuzk_error err = {0};
-            assert_int_equal(cuzk_bit_sum(curve, &query, 1, (const uint64_t *)(void *)bits.at, n,
-                                          ws.at, ws_bytes, pools[t], &err),
+            cuzk_bit_sum_params params = {.bitmap = (const uint64_t *)(void *)bits.at,
+                                          .n = n,
+                                          .queries = &query,
+                                          .n_queries = 1};
+            assert_int_equal(cuzk_bit_sum(curve, &params, ws.at, ws_bytes, pools[t], &err),
                              CUZK_OK);
             assert_sum_is(curve, CUZK_G1, &query.sum, &log, "fenced sum of bits", n);
             to_affine(bases.group, t == 1 ? one : found, &query.sum);
