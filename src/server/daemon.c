@@ -44,6 +44,19 @@ static cuzk_status open_ledger(cuzk_daemon *d, cuzk_error *err)
     return CUZK_OK;
 }
 
+/* Nobody finds out by the time that proofs take. */
+static void tell_left_out(const cuzk_daemon *d)
+{
+    if (d->devices.left_out[0] != '\0') {
+        bool is_cpu = strcmp(d->devices.devices[0].id, "cpu") == 0;
+        CUZK_LOG(d->log, CUZK_LOG_WARN,
+                 is_cpu ? "no card can be used: the CPU proves (gpus.devices = [\"cpu\"], if that "
+                          "is meant)"
+                        : "not all cards can be used",
+                 CUZK_LOG_S("reason", d->devices.left_out));
+    }
+}
+
 static cuzk_status open_devices(cuzk_daemon *d, cuzk_error *err)
 {
     const cuzk_config_list *list = &d->config->gpus_devices;
@@ -62,6 +75,7 @@ static cuzk_status open_devices(cuzk_daemon *d, cuzk_error *err)
         return status;
     }
     d->devices.split_ns = d->config->gpus_split_from;
+    tell_left_out(d);
     if (cuzk_the_program.add_devices != NULL) {
         cuzk_the_program.add_devices(&d->devices);
     }

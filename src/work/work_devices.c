@@ -138,15 +138,24 @@ static cuzk_status settle_missing(cuzk_work_devices *made, cuzk_error *err)
     return CUZK_OK;
 }
 
-/* A machine without cards, or without their driver, is none the worse. */
+/* A machine without cards, or without their driver, is none the worse; why they are not used is
+ * noted. */
 static void add_all_cards(cuzk_work_devices *out, cards *c)
 {
-    if (look(c, NULL) != CUZK_OK) {
+    cuzk_error why = {0};
+    if (look(c, &why) != CUZK_OK || c->n == 0) {
+        snprintf(out->left_out, sizeof out->left_out, "%.500s",
+                 why.text[0] != '\0' ? why.text : "the driver finds no card");
         return;
     }
+    size_t n = 0;
     for (size_t i = 0; i < c->n; i++) {
-        if (c->infos[i].is_usable) {
-            add_card(out, &c->infos[i]);
+        const cuzk_device_info *card = &c->infos[i];
+        if (card->is_usable) {
+            add_card(out, card);
+        } else if (n < sizeof out->left_out) {
+            n += (size_t)snprintf(out->left_out + n, sizeof out->left_out - n, "%s%s: %.300s",
+                                  n > 0 ? "; " : "", card->id, card->reason);
         }
     }
 }

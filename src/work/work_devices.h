@@ -26,6 +26,8 @@ typedef struct {
     uint64_t split_ns; /* a proof that is alone is made on two cards where that is predicted to save
                           so much time; 0: never */
     struct cuzk_device_ledger *ledger; /* what is on them; NULL: not kept. Borrowed */
+    char left_out[512]; /* why there are no cards, or not all, where no ids were given; "": all are
+                         */
 } cuzk_work_devices;
 
 /** The devices of these ids, in their order; n_ids 0: all cards that can be used, or the CPU where

@@ -103,9 +103,12 @@ def test_setup_refusals(cuzk):
 
 def test_driver_is_left_alone(cuzk):
     """Only what asks for a device opens the driver."""
-    zkey, wtns, _ = inputs(cuzk)
+    zkey, wtns, vkey = inputs(cuzk)
     env = driver(cuzk, "init")
-    for args in (["help"], ["version"], ["inspect", zkey], ["prove", zkey, wtns, "p.json", "pub.json"],
+    cuzk.ok("prove", zkey, wtns, "p.json", "pub.json")
+    for args in (["help"], ["--help"], ["version"], ["--version"], ["inspect", zkey], ["check", zkey], ["export", "vk", zkey],
+                 ["verify", vkey, "pub.json", "p.json"], ["params", "list", "2KiB"],
+                 ["gen-vanilla", "winning", "w.json", "--sector-size", "2KiB"], ["prove", zkey, wtns, "p.json", "pub.json"],
                  ["prove", zkey, wtns, "p.json", "pub.json", "--device", "cpu"],
                  ["setup", cuzk.circom("bn254", "multiplier2", "circuit.r1cs"), "k.zkey"]):
         cuzk.ok(*args, env=env)

@@ -264,7 +264,7 @@ def test_missing_folder_is_told(cuzk):
     for key in ("srs.param_cache", "circom.folder"):
         r = cuzk.ok("config", "check", "--set", key + "=/etc/hostname", env=clean_environment())
         assert 'warning: --set: %s: "/etc/hostname": not a folder' % key in r.err, r
-    with Serving(cuzk) as d:
+    with Serving(cuzk, "--set", "gpus.devices=cpu") as d:
         assert " warn " not in d.log(), d.log()
         wtns = cuzk.circom("bn254", "multiplier2", "witness.wtns")
         for command in (["circuits", "list"], ["circuits", "register", "a", "a.zkey"], ["submit", "circom", "a", wtns]):

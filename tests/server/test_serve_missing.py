@@ -74,6 +74,30 @@ def test_not_there(cuzk):
             prove(cuzk, d, "beside-%s" % devices[0], 1)
 
 
+def test_nobody_named_cards(cuzk):
+    """BC-060: without gpus.devices the daemon goes on with what can be used, and says why it is not more."""
+    broken = cuzk.write("broken", b"")
+    none = "no card can be used: the CPU proves"
+    for name, fault, says, reason, used in (
+            ("none", {"CUZK_EMULATED_FAULT": "none"}, none, "CUDA_ERROR_NO_DEVICE", ["cpu"]),
+            ("image", {"CUZK_EMULATED_FAULT": "image"}, none, "cuda:0: ", ["cpu"]),
+            ("one", {"CUZK_EMULATED_BROKEN": broken}, "not all cards can be used", "cuda:1: ", ["cuda:0"]),
+            ("both", {}, None, None, ["cuda:0", "cuda:1"])):
+        d = Daemon(cuzk, name=name, env=environment(cuzk, **fault))
+        shutil.copy(cuzk.circom("bn254", "multiplier2", "circuit.zkey"), d.folder + "/circom/mul.zkey")
+        with d:
+            assert [x["id"] for x in d.status()["devices"]] == used, d.status()["devices"]
+            lines = [l for l in read(d.log_path).decode().splitlines() if " warn " in l and "card" in l]
+            assert len(lines) == (says is not None), lines
+            assert says is None or says in lines[0] and reason in lines[0], lines
+            assert d.c("RegisterCircuit", name="mul", zkey_path="mul.zkey")
+            prove(cuzk, d, name, 1)
+            busy = {k for k, v in d.metrics().items() if k.startswith("cuzk_device_busy_seconds_total") and v > 0}
+            assert busy and busy <= {'cuzk_device_busy_seconds_total{device="%s"}' % x for x in used}, busy
+    with Daemon(cuzk, name="meant", config={"gpus.devices": ["cpu"]}, env=environment(cuzk, CUZK_EMULATED_FAULT="none")) as d:
+        assert "card" not in read(d.log_path).decode(), d.log()
+
+
 def refused(cuzk, devices):
     """What a daemon says that does not start."""
     d = Daemon(cuzk, config={"gpus.devices": devices}, env=environment(cuzk)).spawn()
