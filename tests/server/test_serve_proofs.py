@@ -3,7 +3,7 @@
 
 WindowPoSt and WinningPoSt of 2KiB sectors and circom circuits; with CUZK_NIGHTLY also PoRep and SnapDeals, whose test
 parameters take a minute to make."""
-import base64, json, os, random, shutil
+import base64, json, os, random, re, shutil
 import daemon, harness
 from daemon import COMPLETED, FAILED, NIGHTLY, Daemon, read, verify
 import grpc
@@ -138,6 +138,15 @@ def test_missing_parameters(cuzk):
             text = e.details()
         assert ".params" in text and "No such file" in text, text
         assert d.unfinished() == 0
+        # BC-092: what an interrupted start leaves is no file either
+        os.makedirs(cuzk.scratch + "/empty")
+        path = re.search(r'"([^"]+\.params)"', text).group(1)
+        for make, reason in ((lambda: cuzk.write(path, b""), "empty"), (lambda: os.mkdir(path), "it is a directory"),
+                             (lambda: os.symlink("nowhere", path), "No such file")):
+            make()
+            details = d.c.fails("FAILED_PRECONDITION", reason, "PreloadSRS", circuit_id="wpost-2k")
+            assert path in details, details
+            os.rmdir(path) if os.path.isdir(path) else os.unlink(path)
 
 
 def test_test_keys_are_refused(cuzk):

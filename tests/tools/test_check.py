@@ -85,6 +85,36 @@ def test_charts_without_npm(cuzk):
     assert harness.read(folder + "/uPlot.css") == b"/* built without it */\n", r
 
 
+def test_nvcc_that_does_not_fit(cuzk):
+    """BC-124: configuring says what is built and why not; an nvcc is tried with the options of the kernels."""
+    nvcc = cuzk.path("nvcc")
+    def configure(script, *options):
+        if script is not None:
+            with open(nvcc, "w") as f:
+                f.write("#!/bin/sh\n" + script)
+            os.chmod(nvcc, 0o755)
+        r = harness.run(["cmake", "-DCUZK_NVCC=" + nvcc, "-DCUZK_CUDA_INCLUDE=" + cuzk.scratch, *options,
+                         "-P", os.path.join(harness.TOP, "cmake", "cuda.cmake")], cwd=cuzk.scratch)
+        return r.code, " ".join((r.out + r.err).split())
+    code, text = configure("exit 0\n")
+    assert code == 0 and "CUDA: %s, architectures 90" % nvcc in text, text
+    # one that is too old for a card of the release, known before anything is built
+    old = 'case "$*" in *sm_120*) echo "Unsupported gpu architecture compute_120"; exit 1;; esac\n'
+    code, text = configure(old, "-DCUZK_CUDA_ARCHITECTURES=release")
+    assert code == 0 and "CUDA: not built, %s does not compile for architectures 75;" % nvcc in text, text
+    assert "Unsupported gpu architecture compute_120" in text, text
+    code, text = configure(old)
+    assert code == 0 and "architectures 90" in text and "not built" not in text, text
+    # a host compiler that it does not take
+    code, text = configure("echo 'unsupported GNU version! gcc versions later than 11 are not supported!'; exit 1\n")
+    assert code == 0 and "not built" in text and "NVCC_CCBIN" in text and "unsupported GNU version" in text, text
+    code, text = configure(None, "-DCUZK_CUDA=ON")
+    assert code != 0 and "CUDA: asked for, but" in text and "NVCC_CCBIN" in text, text
+    for options, reason in ((["-DCUZK_CUDA=OFF"], "CUZK_CUDA is OFF"), (["-DCMAKE_CROSSCOMPILING=1"], "not in cross")):
+        code, text = configure(None, *options)
+        assert code == 0 and "CUDA: not built, " + reason in text, text
+
+
 def test_coverage_floor(cuzk):
     sys.path.insert(0, os.path.join(harness.TOP, "tools"))
     import coverage_table as c
