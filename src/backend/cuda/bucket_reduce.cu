@@ -8,10 +8,8 @@
 
 #define BR(name) g1_##name
 #define BR_TYPE  fp
-#define BR_NEG   fp_neg
 #include "backend/cuda/bucket_reduce_tmpl.cuh"
 
 #define BR(name) g2_##name
 #define BR_TYPE  fp2
-#define BR_NEG   fp2_neg
 #include "backend/cuda/bucket_reduce_tmpl.cuh"

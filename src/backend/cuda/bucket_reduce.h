@@ -17,22 +17,11 @@
 #include <stdint.h>
 
 enum {
-    CUZK_REDUCE_BLOCK = 128, /* threads of points_spread, points_odd, points_single */
-    CUZK_FOLD_BLOCK = 64,    /* threads of points_fold, points_bits */
+    CUZK_REDUCE_BLOCK = 128, /* threads of points_spread */
+    CUZK_FOLD_BLOCK = 128,   /* threads of points_fold, points_bits */
     CUZK_REDUCE_LG_LAST = 9, /* at most so many elements of a window are left to points_bits */
     CUZK_BUCKET_GROUPS_MAX = 64
 };
-
-/* points_single, one thread a point: out_i = point list[i] >> 1 of x, y; points_single_gather: of
- * the packed bases, as CUZK_ADD_GATHER (point_add.h). */
-typedef struct {
-    const void *bases;
-    const uint32_t *list;
-    const void *x, *y;
-    void *out_x, *out_y;
-    uint32_t n, unused;
-    uint64_t at[2]; /* as of cuzk_add_args */
-} cuzk_single_args;
 
 /* points_spread, one thread a bucket: its point, or infinity. Out go parts of 2^lg_part
  * buckets: one of each of the first n_narrow windows, two of each of the others; in go windows of
@@ -51,14 +40,6 @@ typedef struct {
     uint32_t points_before[CUZK_BUCKET_GROUPS_MAX];
     uint32_t pairs[CUZK_BUCKET_GROUPS_MAX]; /* of the last round of each group */
 } cuzk_spread_args;
-
-/* points_odd, one thread an element: out_i = in_(2i + 1). */
-typedef struct {
-    const void *x, *y;
-    void *out_x, *out_y;
-    uint32_t n; /* outputs */
-    uint32_t unused;
-} cuzk_odd_args;
 
 /* points_fold: the sum of the points of each block's threads, in Jacobian form; thread t of all
  * takes the points t, t + threads … */

@@ -2,14 +2,13 @@
 /* The kernels of bucket_reduce.h over one group. Include it once per group after defining
  *   BR(name)   kernel and function names and the group's own (curve/point_tmpl.h): g1_##name
  *   BR_TYPE    the coordinate field
- *   BR_NEG     its negation
  * and it undefines them at its end.
  *
- * points_spread, points_odd and points_single are copies, bound by memory. The folds are bound by
- * the time that one addition takes: a few in each thread, then six one after the other. The
- * additions are calls: copies of them would not fit the instruction cache. Doubling an equal point
- * is a call beside the addition, not inside it: compiled into one function, nvcc 13.0's code for
- * sm_90 read from address 0 there. */
+ * points_spread is a copy, bound by memory. The folds are bound by the time that one addition
+ * takes: a few in each thread, then seven one after the other. The additions are calls: copies of
+ * them would not fit the instruction cache. Doubling an equal point is a call beside the addition,
+ * not inside it: compiled into one function, nvcc 13.0's code for sm_90 read from address 0 there.
+ */
 
 static __device__ __noinline__ void BR(fold_double)(BR(xyzz) * o)
 {
@@ -60,42 +59,6 @@ CUZK_KERNEL __launch_bounds__(CUZK_REDUCE_BLOCK) BR(points_spread)(cuzk_spread_a
     memset(&zero, 0, sizeof(zero));
     cuzk_write_words((BR_TYPE *)a.out_x + out, (const uint64_t *)&zero, sizeof(zero) / 8);
     cuzk_write_words((BR_TYPE *)a.out_y + out, (const uint64_t *)&zero, sizeof(zero) / 8);
-}
-
-CUZK_KERNEL __launch_bounds__(CUZK_REDUCE_BLOCK) BR(points_single)(cuzk_single_args a)
-{
-    uint32_t i = blockIdx.x * CUZK_REDUCE_BLOCK + threadIdx.x;
-    if (i < a.n) {
-        BR(copy_coordinate)(a.out_x, i, a.x, a.list[i] >> 1);
-        BR(copy_coordinate)(a.out_y, i, a.y, a.list[i] >> 1);
-    }
-}
-
-CUZK_KERNEL __launch_bounds__(CUZK_REDUCE_BLOCK) BR(points_single_gather)(cuzk_single_args a)
-{
-    uint32_t i = blockIdx.x * CUZK_REDUCE_BLOCK + threadIdx.x;
-    if (i >= a.n) {
-        return;
-    }
-    uint32_t entry = a.list[i];
-    size_t at =
-        2 * (size_t)(entry >> 1 & 0x3fffffff) + ((entry & CUZK_ADD_IMAGE) != 0 ? a.at[1] : a.at[0]);
-    BR_TYPE y;
-    BR(copy_coordinate)(a.out_x, i, a.bases, at);
-    cuzk_read_words((uint64_t *)&y, (const BR_TYPE *)a.bases + at + 1, sizeof(y) / 8);
-    if ((entry & 1) != 0) {
-        BR_NEG(&y, &y);
-    }
-    cuzk_write_words((BR_TYPE *)a.out_y + i, (const uint64_t *)&y, sizeof(y) / 8);
-}
-
-CUZK_KERNEL __launch_bounds__(CUZK_REDUCE_BLOCK) BR(points_odd)(cuzk_odd_args a)
-{
-    uint32_t i = blockIdx.x * CUZK_REDUCE_BLOCK + threadIdx.x;
-    if (i < a.n) {
-        BR(copy_coordinate)(a.out_x, i, a.x, 2 * (size_t)i + 1);
-        BR(copy_coordinate)(a.out_y, i, a.y, 2 * (size_t)i + 1);
-    }
 }
 
 static __device__ __forceinline__ void BR(fold_point)(BR(xyzz) * sum, const void *x, const void *y,
@@ -166,4 +129,3 @@ CUZK_KERNEL __launch_bounds__(CUZK_FOLD_BLOCK) BR(points_bits)(cuzk_bits_fold_ar
 
 #undef BR
 #undef BR_TYPE
-#undef BR_NEG

@@ -5,9 +5,11 @@
  * Exact for all inputs: equal and opposite points and infinity (0, 0) give what the group law says,
  * reduced, bit for bit what the CPU gives. 5 multiplications and a square per addition.
  * Three launches: `prefix` multiplies up the denominators of each thread's pairs and stores the
- * products before each, `inverse` inverts the threads' totals, `finish` walks back and adds.
- * Pair j of thread t is slot j·n_threads + t, so that neighbouring threads touch neighbouring
- * slots. This header is shared by the kernels and the host. */
+ * products before each, `inverse` inverts the threads' totals, `finish` walks back and adds. Points
+ * without a partner are copied behind the sums by threads of `inverse`: that leaves most of the
+ * chip idle while it waits for its longest chain. Pair j of thread t is slot j·n_threads + t, so
+ * that neighbouring threads touch neighbouring slots. This header is shared by the kernels and the
+ * host. */
 #ifndef CUZK_BACKEND_CUDA_POINT_ADD_H
 #define CUZK_BACKEND_CUDA_POINT_ADD_H
 
@@ -34,10 +36,10 @@ enum { CUZK_ADD_SOURCES = 3, CUZK_ADD_BLOCK = 128 };
  * of the group's coordinate field in Montgomery form. */
 typedef struct {
     const void *bases;    /* of GATHER: packed affine points (curve.h) */
-    const uint32_t *list; /* 2·n_pairs entries */
+    const uint32_t *list; /* 2·n_pairs entries, and those of copies */
     const void *in_x;     /* 2·n_pairs coordinates */
     const void *in_y;
-    void *out_x; /* n_pairs coordinates; may not overlap anything else */
+    void *out_x; /* n_pairs + n_copies coordinates; may not overlap anything else */
     void *out_y;
     void *prefix;        /* workspace: n_pairs coordinates */
     void *totals;        /* workspace: n_threads coordinates */
@@ -45,6 +47,9 @@ typedef struct {
     uint32_t n_pairs;    /* below 2^31 */
     uint32_t n_threads;  /* of prefix and finish, at most n_pairs */
     uint32_t n_inverses; /* threads of inverse, at most n_threads */
+    uint32_t n_copies;   /* points that are copied to out_(n_pairs + i) … */
+    uint32_t copy_from;  /* … a cuzk_add_source: entry list[2·n_pairs + i] of GATHER and LISTED,
+                            point  2i + 1 of PAIRS */
     uint32_t unused;
     uint64_t at[2]; /* of GATHER: coordinates from `bases` to the points, and to their images */
 } cuzk_add_args;

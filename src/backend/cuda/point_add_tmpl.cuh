@@ -337,9 +337,39 @@ CUZK_KERNEL __launch_bounds__(CUZK_ADD_BLOCK, PA_BLOCKS) PA(add_finish_listed)(c
     PA(finish)<CUZK_ADD_LISTED>(a);
 }
 
-/* totals <- their inverses: one more level of prefix products, then one inversion per thread. */
+/* Copy number i: point_add.h. */
+static __device__ __forceinline__ void PA(copy)(const cuzk_add_args &a, uint32_t i)
+{
+    PA(operands) p = {a.in_x, a.in_y, 2 * (size_t)i + 1, 0, false, false, true};
+    if (a.copy_from != CUZK_ADD_PAIRS) {
+        uint32_t entry = __ldg(a.list + 2 * (size_t)a.n_pairs + i);
+        p.negate_first = (entry & 1) != 0;
+        p.first = entry >> 1;
+        if (a.copy_from == CUZK_ADD_GATHER) {
+            p.x = a.bases;
+            p.y = (const CF_TYPE *)a.bases + 1;
+            p.first = PA(gathered)(a, entry);
+        }
+    }
+    CF_TYPE x, y;
+    PA(read)(&x, p.x, p.first);
+    PA(read_y)(&y, &p, p.first, p.negate_first);
+    PA(write)(a.out_x, (size_t)a.n_pairs + i, &x);
+    PA(write)(a.out_y, (size_t)a.n_pairs + i, &y);
+}
+
+/* totals <- their inverses: one more level of prefix products, then one inversion per thread. The
+ * blocks behind those copy. */
 CUZK_KERNEL __launch_bounds__(CUZK_ADD_BLOCK) PA(add_inverse)(cuzk_add_args a)
 {
+    uint32_t inverting = (a.n_inverses + CUZK_ADD_BLOCK - 1) / CUZK_ADD_BLOCK;
+    if (blockIdx.x >= inverting) {
+        uint32_t i = (blockIdx.x - inverting) * CUZK_ADD_BLOCK + threadIdx.x;
+        if (i < a.n_copies) {
+            PA(copy)(a, i);
+        }
+        return;
+    }
     uint32_t t = blockIdx.x * CUZK_ADD_BLOCK + threadIdx.x;
     if (t >= a.n_inverses) {
         return;

@@ -80,8 +80,8 @@ static uint32_t threads_for(uint32_t n_pairs)
 }
 
 /* An inversion took as long as 60 multiplications of all its threads, and 46 microseconds, when
- * this was measured (its steps are shorter now): totals that share one are cheap as long as they are
- * few enough not to take longer. */
+ * this was measured (its steps are shorter now): totals that share one are cheap as long as they
+ * are few enough not to take longer. */
 static uint32_t inverses_for(uint32_t n_threads)
 {
     enum { TOTALS = 8, LEAST = 8192, MOST = 1 << 15 };
@@ -123,15 +123,19 @@ void cuzk_point_add_plan(cuzk_add_args *args, const cuzk_group *group, CUdevicep
     args->n_inverses = inverses_for(n_threads);
 }
 
-static cuzk_status launch(const cuzk_cuda_api *api, CUfunction kernel, uint32_t n_threads,
+static cuzk_status launch(const cuzk_cuda_api *api, CUfunction kernel, uint32_t n_blocks,
                           const cuzk_add_args *args, CUstream stream, cuzk_error *err)
 {
     cuzk_add_args copy = *args;
     void *params[] = {&copy};
-    unsigned blocks = (n_threads + CUZK_ADD_BLOCK - 1) / CUZK_ADD_BLOCK;
     CUZK_CUDA_TRY(api, err, cuLaunchKernel,
-                  (kernel, blocks, 1, 1, CUZK_ADD_BLOCK, 1, 1, 0, stream, params, NULL));
+                  (kernel, n_blocks, 1, 1, CUZK_ADD_BLOCK, 1, 1, 0, stream, params, NULL));
     return CUZK_OK;
+}
+
+static uint32_t blocks_of(uint32_t n_threads)
+{
+    return (n_threads + CUZK_ADD_BLOCK - 1) / CUZK_ADD_BLOCK;
 }
 
 cuzk_status cuzk_point_add_launch(const cuzk_point_adder *adder, cuzk_group_id group,
@@ -140,19 +144,28 @@ cuzk_status cuzk_point_add_launch(const cuzk_point_adder *adder, cuzk_group_id g
 {
     const cuzk_cuda_api *api = adder->api;
     cuzk_add_args fitted = *args;
-    if (args->n_pairs == 0) {
-        return CUZK_OK;
-    }
+    fitted.copy_from = source;
     fitted.n_threads = whole_waves(args->n_threads, adder->wave[group][source]);
     if (fitted.n_inverses > fitted.n_threads) {
         fitted.n_inverses = fitted.n_threads;
     }
     args = &fitted;
+    uint32_t n_blocks = blocks_of(args->n_threads);
+    if (n_blocks != 0) {
+        CUZK_TRY(cuzk_device_times_mark(adder->times, kind, stream, err));
+        CUZK_TRY(launch(api, adder->prefix[group][source], n_blocks, args, stream, err));
+    }
+    if (n_blocks + args->n_copies != 0) {
+        bool is_inversion = n_blocks != 0 && kind != CUZK_TIME_REDUCTION;
+        CUZK_TRY(cuzk_device_times_mark(adder->times, is_inversion ? CUZK_TIME_INVERSES : kind,
+                                        stream, err));
+        CUZK_TRY(launch(api, adder->inverse[group],
+                        blocks_of(args->n_inverses) + blocks_of(args->n_copies), args, stream,
+                        err));
+    }
+    if (n_blocks == 0) {
+        return CUZK_OK;
+    }
     CUZK_TRY(cuzk_device_times_mark(adder->times, kind, stream, err));
-    CUZK_TRY(launch(api, adder->prefix[group][source], args->n_threads, args, stream, err));
-    CUZK_TRY(cuzk_device_times_mark(
-        adder->times, kind == CUZK_TIME_REDUCTION ? kind : CUZK_TIME_INVERSES, stream, err));
-    CUZK_TRY(launch(api, adder->inverse[group], args->n_inverses, args, stream, err));
-    CUZK_TRY(cuzk_device_times_mark(adder->times, kind, stream, err));
-    return launch(api, adder->finish[group][source], args->n_threads, args, stream, err);
+    return launch(api, adder->finish[group][source], n_blocks, args, stream, err);
 }

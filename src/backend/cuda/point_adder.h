@@ -43,10 +43,11 @@ size_t cuzk_point_add_workspace_bytes_max(const cuzk_group *group, uint32_t n_pa
  */
 void cuzk_point_add_plan(cuzk_add_args *args, const cuzk_group *group, CUdeviceptr workspace);
 
-/** Launch the three kernels on a stream and return without waiting.
+/** Launch the three kernels on a stream, or what of them there is to do, and return without
+ * waiting.
  *
  *  kind: what the time counts as; but for the reduction inversions count as such. args: planned;
- * operands and outputs as point_add.h says for `source`. n_pairs = 0 does nothing. Errors: E_DEVICE
+ * operands and outputs as point_add.h says for `source`. Errors: E_DEVICE
  * from the launches; errors inside the kernels come with a later call. */
 cuzk_status cuzk_point_add_launch(const cuzk_point_adder *adder, cuzk_group_id group,
                                   cuzk_add_source source, cuzk_time_kind kind,

@@ -77,24 +77,11 @@ static cuzk_status add_pairs(const cuzk_summing *c, const round_plan *r, cuzk_er
                          .out_x = cuzk_sum_place(c, r->out_x),
                          .out_y = cuzk_sum_place(c, r->out_y),
                          .n_pairs = n_pairs,
+                         .n_copies = r->n_slots - n_pairs,
                          .at = {c->at[0], c->at[1]}};
-    cuzk_single_args single = {.bases = add.bases,
-                               .list = add.list + 2 * (size_t)n_pairs,
-                               .x = add.in_x,
-                               .y = add.in_y,
-                               .out_x = (char *)add.out_x + c->group->coord_bytes * n_pairs,
-                               .out_y = (char *)add.out_y + c->group->coord_bytes * n_pairs,
-                               .n = r->n_slots - n_pairs,
-                               .at = {c->at[0], c->at[1]}};
     cuzk_point_add_plan(&add, c->group, c->workspace + l->adder);
-    CUZK_TRY(cuzk_point_add_launch(&s->adder, id, is_first ? CUZK_ADD_GATHER : CUZK_ADD_LISTED,
-                                   kind, &add, c->stream, err));
-    if (single.n == 0) { /* a span is a kernel's */
-        return CUZK_OK;
-    }
-    CUZK_TRY(cuzk_sum_mark(c, kind, err));
-    return cuzk_sum_launch(s, is_first ? s->points_single_gather[id] : s->points_single[id],
-                           single.n, CUZK_REDUCE_BLOCK, &single, c->stream, err);
+    return cuzk_point_add_launch(&s->adder, id, is_first ? CUZK_ADD_GATHER : CUZK_ADD_LISTED, kind,
+                                 &add, c->stream, err);
 }
 
 /* In the last round the positions before and after it are kept for the reduction. */
@@ -173,18 +160,12 @@ static cuzk_status add_level(const cuzk_summing *c, uint32_t level, uint32_t n, 
                              cuzk_error *err)
 {
     const cuzk_sum_layout *l = &c->l;
-    size_t done = c->group->coord_bytes * (size_t)(level + 1) * (n / 2);
-    cuzk_odd_args odd = {.x = cuzk_sum_place(c, l->dense_x[at]),
-                         .y = cuzk_sum_place(c, l->dense_y[at]),
-                         .out_x = cuzk_sum_place(c, l->dense_x[1 - at] + done),
-                         .out_y = cuzk_sum_place(c, l->dense_y[1 - at] + done),
-                         .n = n / 2};
-    CUZK_TRY(copy_launch(c, c->s->points_odd[c->group->id], odd.n, &odd, err));
-    cuzk_add_args add = {.in_x = odd.x,
-                         .in_y = odd.y,
+    cuzk_add_args add = {.in_x = cuzk_sum_place(c, l->dense_x[at]),
+                         .in_y = cuzk_sum_place(c, l->dense_y[at]),
                          .out_x = cuzk_sum_place(c, l->dense_x[1 - at]),
                          .out_y = cuzk_sum_place(c, l->dense_y[1 - at]),
-                         .n_pairs = (level + 1) * (n / 2)};
+                         .n_pairs = (level + 1) * (n / 2),
+                         .n_copies = n / 2}; /* the elements with odd numbers */
     cuzk_point_add_plan(&add, c->group, c->workspace + l->dense_adder);
     return cuzk_point_add_launch(&c->s->adder, c->group->id, CUZK_ADD_PAIRS, CUZK_TIME_REDUCTION,
                                  &add, c->stream, err);

@@ -23,8 +23,7 @@ typedef struct {
     CUfunction digits, digits_halves, radix_count, radix_count_codes, radix_scatter,
         radix_scatter_codes, radix_segments, scan_sums, scan_top, scan_apply, bounds, totals,
         counts, pairs, select_totals, select_counts, bit_list, field_list;
-    CUfunction points_spread[2], points_odd[2], points_fold[2], points_bits[2],
-        points_single_gather[2], points_single[2], points_images[2]; /* by group id */
+    CUfunction points_spread[2], points_fold[2], points_bits[2], points_images[2]; /* by group id */
 } cuzk_point_summer;
 
 /** Load the kernels of a curve into the current context. Errors: E_DEVICE, E_MEMORY. */

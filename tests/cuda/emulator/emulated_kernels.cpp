@@ -74,9 +74,7 @@ extern const simt_kernel CURVE_TABLE(fixed_base)[] = {
     SIMT_KERNEL(fixed_digits), SIMT_KERNEL(g1_points_pack), SIMT_KERNEL(g2_points_pack), {}};
 
 #define REDUCE_KERNELS(g)                                                                          \
-    SIMT_KERNEL(g##_points_spread), SIMT_KERNEL(g##_points_odd), SIMT_KERNEL(g##_points_fold),     \
-        SIMT_KERNEL(g##_points_bits), SIMT_KERNEL(g##_points_single),                              \
-        SIMT_KERNEL(g##_points_single_gather)
+    SIMT_KERNEL(g##_points_spread), SIMT_KERNEL(g##_points_fold), SIMT_KERNEL(g##_points_bits)
 extern const simt_kernel CURVE_TABLE(bucket_reduce)[] = {
     REDUCE_KERNELS(g1), REDUCE_KERNELS(g2), {}};
 
