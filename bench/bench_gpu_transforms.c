@@ -90,7 +90,7 @@ static void bench_quotients(transform_run *r, const uint64_t *values, const char
 }
 
 /* The same with blocks of other sizes: forward passes all of 2^11 elements, or all of 2^10; inverse
- * ones of 2^10. */
+ * ones of 2^11. */
 static void bench_tiles(transform_run *r, const uint64_t *values, double lane_cycles)
 {
     const cuzk_transformer *usual = r->t;
@@ -107,10 +107,10 @@ static void bench_tiles(transform_run *r, const uint64_t *values, double lane_cy
     bool is_bn254 = t.curve->id == CUZK_CURVE_BN254;
     DRIVER(cuModuleLoadData, (&module, is_bn254 ? CUZK_IMAGE(transform_tiles, bn254)
                                                 : CUZK_IMAGE(transform_tiles, bls12_381)));
-    DRIVER(cuModuleGetFunction, (&t.inverse.function, module, "transform_inverse_small"));
-    t.inverse.lg_tile = CUZK_TRANSFORM_LG_SMALL_TILE;
-    bench_kinds(r, values, " inverse by 2^10", lane_cycles);
-    bench_quotients(r, values, " inverse by 2^10", lane_cycles);
+    DRIVER(cuModuleGetFunction, (&t.inverse.function, module, "transform_inverse_large"));
+    t.inverse.lg_tile = CUZK_TRANSFORM_LG_TILE;
+    bench_kinds(r, values, " inverse by 2^11", lane_cycles);
+    bench_quotients(r, values, " inverse by 2^11", lane_cycles);
     DRIVER(cuModuleUnload, (module));
     r->t = usual;
 }

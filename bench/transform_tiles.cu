@@ -3,7 +3,7 @@
  * once per curve. */
 #include "backend/cuda/transform_pass.cuh"
 
-CUZK_PASS_KERNEL(CUZK_TRANSFORM_LG_SMALL_TILE) transform_inverse_small(cuzk_transform_args a)
+CUZK_PASS_KERNEL(CUZK_TRANSFORM_LG_TILE) transform_inverse_large(cuzk_transform_args a)
 {
-    run_inverse<CUZK_TRANSFORM_LG_SMALL_TILE, false, false, true>(a);
+    run_inverse<CUZK_TRANSFORM_LG_TILE, false, false, true>(a);
 }

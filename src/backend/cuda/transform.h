@@ -27,7 +27,7 @@
 enum {
     CUZK_TRANSFORM_LG_MAX = 28,
     CUZK_TRANSFORM_LG_TILE = 11,       /* elements of a block … */
-    CUZK_TRANSFORM_LG_SMALL_TILE = 10, /* … of transform_forward */
+    CUZK_TRANSFORM_LG_SMALL_TILE = 10, /* … of transform_forward and transform_inverse */
     CUZK_TRANSFORM_LG_HELD = 3,        /* elements of a thread */
     CUZK_TRANSFORM_LAYERS_MAX = 9,
     CUZK_TRANSFORM_FACTOR_BYTES = 64,

@@ -78,14 +78,15 @@ static __device__ __forceinline__ void split(const cuzk_transform_args &a, const
     }
 }
 
-/* The splits of a window. ONES: of the first layers modulo X^n - 1. */
+/* The splits of a window. ONES: of the first layers modulo X^n - 1. (With the index made before the
+ * exchange, not behind it, ptxas spills less: 27.4 to 26.3 ms for 2^27 forward.) */
 template <int LG, bool SHORT, bool ONES>
 static __device__ __forceinline__ void
 split_window(const cuzk_transform_args &a, fr *v, half_element *shared, uint32_t *base, int number)
 {
     window w = window_of<LG>(a, number);
-    hold<false>(v, shared, base, w.base);
     uint32_t index = index_of<LG>(a, position_of(w.base, 0));
+    hold<false>(v, shared, base, w.base);
     split<2, false, SHORT, ONES>(a, w, v, index);
     split<1, false, SHORT, ONES>(a, w, v, index);
     split<0, false, SHORT, ONES>(a, w, v, index);
@@ -97,8 +98,8 @@ static __device__ __forceinline__ void join_window(const cuzk_transform_args &a,
                                                    half_element *shared, uint32_t *base, int number)
 {
     window w = window_of<LG>(a, number);
-    hold<true>(v, shared, base, w.base);
     uint32_t index = index_of<LG>(a, position_of(w.base, 0));
+    hold<true>(v, shared, base, w.base);
     split<0, true, SHORT, ONES>(a, w, v, index);
     split<1, true, SHORT, ONES>(a, w, v, index);
     split<2, true, SHORT, ONES>(a, w, v, index);

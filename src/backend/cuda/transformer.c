@@ -44,7 +44,7 @@ static cuzk_status find_kernels(cuzk_transformer *t, cuzk_error *err)
     } passes[] = {
         {&t->forward_first, "transform_forward_first", LARGE, "transform_forward_short"},
         {&t->forward, "transform_forward", SMALL, "transform_forward_short"},
-        {&t->inverse, "transform_inverse", LARGE, "transform_inverse_short"},
+        {&t->inverse, "transform_inverse", SMALL, "transform_inverse_short"},
         {&t->forward_fused, "transform_forward_fused", LARGE, "transform_forward_short"},
         {&t->inverse_fused, "transform_inverse_fused", LARGE, "transform_inverse_short"},
         {&t->turn, "transform_turn", LARGE, NULL},
