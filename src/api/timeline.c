@@ -99,6 +99,10 @@ static cuzk_status report(cuzk_text *out, const char *path, cuzk_timeline_format
         status = CUZK_FAIL(err, CUZK_E_ARGUMENT,
                            "%s: asked to look from %.3f s on, the recording is %.3f s long", path,
                            (double)o->from_ns / 1e9, (double)all_ns / 1e9);
+    } else if (o->to_ns != 0 && o->to_ns < o->from_ns) {
+        status = CUZK_FAIL(err, CUZK_E_ARGUMENT,
+                           "%s: asked to look from %.3f to %.3f s: nothing lies between", path,
+                           (double)o->from_ns / 1e9, (double)o->to_ns / 1e9);
     } else if (format == CUZK_TIMELINE_CHROME) {
         cuzk_chrome_put(out, &recording);
     } else if (format == CUZK_TIMELINE_PICTURE) {

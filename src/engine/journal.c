@@ -36,6 +36,16 @@ static cuzk_status make_folders(const char *path, cuzk_error *err)
     return status;
 }
 
+/* A device or pipe of that name gets no lock beside it, and SQLite's words for it are no help. */
+static cuzk_status check_kind(const char *path, cuzk_error *err)
+{
+    struct stat st;
+    CUZK_FAIL_IF(stat(path, &st) == 0 && !S_ISREG(st.st_mode), err, CUZK_E_FILE,
+                 "%s, expected a regular file; it was not touched",
+                 S_ISDIR(st.st_mode) ? "it is a directory" : "it is not a file");
+    return CUZK_OK;
+}
+
 /* One process at a time: a lock of its own, so that it also covers salvage. The file stays. */
 static cuzk_status take_lock(cuzk_journal *journal, cuzk_error *err)
 {
@@ -148,6 +158,9 @@ cuzk_status cuzk_journal_open(cuzk_journal **out, cuzk_journal_report *report,
     pthread_condattr_destroy(&monotonic);
     cuzk_error why = {0};
     cuzk_status status = make_folders(journal->path, &why);
+    if (status == CUZK_OK) {
+        status = check_kind(journal->path, &why);
+    }
     if (status == CUZK_OK) {
         status = take_lock(journal, &why);
     }

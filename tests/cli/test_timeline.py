@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """prove --timeline: a recording of a process that proves, read by cuzk timeline."""
-import os
+import gzip, os
 import harness
 from harness import read
 from test_filecoin import statement
@@ -96,6 +96,11 @@ def test_files(cuzk):
         cuzk.fails(1, text, "prove", *files, "new.json", "new-pub.json", "--timeline", path)
     assert cuzk.names() == before and read(other) == b"no recording"
     cuzk.fails(2, "written to, and also", "prove", *files, "new.json", "new-pub.json", "--timeline", "new.json")
+
+
+def test_empty_range(cuzk):
+    rec = cuzk.write("r.rec", gzip.decompress(read(os.path.join(harness.TOP, "tests", "vectors", "gpu_porep_32g_jobs.rec.gz"))))
+    cuzk.fails(2, "asked to look from 5.000 to 4.000 s: nothing lies between", "timeline", rec, "--from", "5", "--to", "4")
 
 
 def test_full_disk(cuzk):

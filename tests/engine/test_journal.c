@@ -761,6 +761,15 @@ static void test_other_files(void **state)
         assert_int_not_equal(access(beside("-wal"), F_OK), 0);
         close(fd);
     }
+    assert_int_equal(unlink(journal_path), 0);
+    assert_int_equal(unlink(beside(".lock")), 0);
+    assert_int_equal(symlink("/dev/null", journal_path), 0);
+    refused(&options, CUZK_E_FILE, "it is not a file, expected a regular file");
+    assert_int_equal(unlink(journal_path), 0);
+    assert_int_equal(mkdir(journal_path, 0700), 0);
+    refused(&options, CUZK_E_FILE, "it is a directory, expected a regular file");
+    assert_int_equal(rmdir(journal_path), 0);
+    assert_int_not_equal(access(beside(".lock"), F_OK), 0);
 }
 
 static unsigned mode_of(const char *path)
