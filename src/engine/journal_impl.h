@@ -4,6 +4,7 @@
 #define CUZK_ENGINE_JOURNAL_IMPL_H
 
 #include "engine/journal_store.h"
+#include "engine/payload_sums.h"
 
 #include <pthread.h>
 
@@ -25,6 +26,8 @@ struct cuzk_journal {
     cuzk_journal_queue small, large;
     unsigned n_pressing; /* in small: requests that do not wait for others */
     bool is_closing;
+    bool is_writing;        /* a commit is under way */
+    cuzk_payload_sums sums; /* its mutex is taken inside this one */
     pthread_t thread;
     bool has_thread;
 };

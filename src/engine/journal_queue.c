@@ -20,6 +20,7 @@ enum {
     BATCH_BYTES = 16 << 20, /* of a commit, about */
     BATCH_REQUESTS = 4096,
     LARGE_PIECES = 2,   /* of them, of large payloads */
+    SUM_BYTES = 65536,  /* a payload's sum is worth another thread: 0.1 ms */
     EXPIRE_MAX = 1024,  /* jobs deleted in a commit */
     LOG_PAGES = 2048,   /* 8 MiB: the log is moved into the file when it is longer */
     SHRINK_PAGES = 1024 /* given back to the file system at a time */
@@ -45,8 +46,9 @@ struct cuzk_journal_request {
     const void *proof;
     size_t n_bytes;     /* of payload, proof or answer */
     uint64_t write_ns;  /* ACCEPT that is not hurried: when it is written at the latest; else 0 */
-    cuzk_store_sum sum; /* but for the payload's pieces, whose sums take a while: 1.7 ns a
-                           byte, by the thread that writes */
+    cuzk_store_sum sum; /* but for the payload's pieces, whose sums take a while: 1.7 ns a byte,
+                           by the thread that writes or, of one piece, beside it */
+    cuzk_payload_sum payload_sum;
     size_t n_pieces, n_written; /* of the payload */
     cuzk_journal_done done;
     on_loaded loaded; /* LOAD: in place of done */
@@ -74,6 +76,11 @@ static request *pop(cuzk_journal_queue *q)
     return r;
 }
 
+static bool is_summed_beside(const request *r)
+{
+    return r->kind == ACCEPT && r->n_pieces == 1 && r->n_bytes >= SUM_BYTES;
+}
+
 static void ask(cuzk_journal *journal, request *r)
 {
     bool is_large = r->n_pieces > 1;
@@ -83,6 +90,11 @@ static void ask(cuzk_journal *journal, request *r)
     }
     bool is_first = journal->small.first == NULL;
     push(is_large ? &journal->large : &journal->small, r);
+    if (is_summed_beside(r)) {
+        r->payload_sum =
+            (cuzk_payload_sum){.seq = r->seq, .payload = r->job.payload, .n_bytes = r->n_bytes};
+        cuzk_payload_sums_ask(&journal->sums, &r->payload_sum, journal->is_writing);
+    }
     journal->n_pressing += !is_large && r->write_ns == 0;
     if (is_large || is_first || r->write_ns == 0) {
         pthread_cond_signal(&journal->wake);
@@ -202,9 +214,17 @@ static int64_t expire_before_ms(const cuzk_journal *journal)
     return keep_ms > (uint64_t)now_ms ? 0 : now_ms - (int64_t)keep_ms;
 }
 
-/* Write a request, of a large payload the next pieces. */
-static cuzk_status write_request(cuzk_store *store, const request *r, cuzk_error *err)
+static cuzk_store_sum piece_sum(cuzk_journal *journal, request *r, size_t piece, const void *data,
+                                size_t n_bytes)
 {
+    return is_summed_beside(r) ? cuzk_payload_sums_get(&journal->sums, &r->payload_sum)
+                               : cuzk_store_sum_piece(r->seq, piece, data, n_bytes);
+}
+
+/* Write a request, of a large payload the next pieces. */
+static cuzk_status write_request(cuzk_journal *journal, request *r, cuzk_error *err)
+{
+    cuzk_store *store = journal->store;
     switch (r->kind) {
     case ACCEPT: {
         size_t end = r->n_pieces > 1 ? r->n_written + LARGE_PIECES : r->n_pieces;
@@ -212,7 +232,7 @@ static cuzk_status write_request(cuzk_store *store, const request *r, cuzk_error
             const char *piece = (const char *)r->job.payload + k * CUZK_STORE_PIECE_BYTES;
             size_t n_bytes = cuzk_store_piece_bytes(r->n_bytes, k);
             CUZK_TRY(cuzk_store_put_piece(store, r->seq, k, piece, n_bytes,
-                                          cuzk_store_sum_piece(r->seq, k, piece, n_bytes), err));
+                                          piece_sum(journal, r, k, piece, n_bytes), err));
         }
         return end >= r->n_pieces ? cuzk_store_put_job(store, &r->job, r->sum, err) : CUZK_OK;
     }
@@ -256,7 +276,7 @@ static cuzk_status write_together(cuzk_journal *journal, outcome *all, size_t n,
     cuzk_status status = CUZK_OK;
     for (size_t i = 0; i < n && status == CUZK_OK; i++) {
         cuzk_error why = {0};
-        fail(&all[i], write_request(store, all[i].r, &why), &why);
+        fail(&all[i], write_request(journal, all[i].r, &why), &why);
         if (ends_transaction(all[i].status)) {
             status = CUZK_FAIL(err, all[i].status, "%s", why.text);
         }
@@ -400,6 +420,9 @@ static void find(cuzk_journal *journal, const request *r)
 
 static void answer(cuzk_journal *journal, const outcome *o)
 {
+    if (is_summed_beside(o->r)) { /* a commit may fail before it */
+        cuzk_payload_sums_drop(&journal->sums, &o->r->payload_sum);
+    }
     if (o->r->kind == LOAD) {
         load(journal, o->r);
     } else if (o->r->kind == FIND) {
@@ -489,6 +512,7 @@ static void *run(void *user)
         size_t n;
         bool has_large;
         outcome *all = take_batch(journal, &n, &has_large);
+        journal->is_writing = true;
         pthread_mutex_unlock(&journal->mutex);
         if (all != NULL) {
             write_batch(journal, all, n, has_large);
@@ -496,6 +520,7 @@ static void *run(void *user)
             nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
         }
         pthread_mutex_lock(&journal->mutex);
+        journal->is_writing = false;
     }
     pthread_mutex_unlock(&journal->mutex);
     return NULL;
@@ -508,8 +533,12 @@ cuzk_status cuzk_journal_start(cuzk_journal *journal, cuzk_error *err)
     if (journal->options.unhurried_ns == 0) {
         journal->options.unhurried_ns = 2000000;
     }
+    CUZK_TRY(cuzk_payload_sums_start(&journal->sums, err));
     int rc = pthread_create(&journal->thread, NULL, run, journal);
-    CUZK_FAIL_IF(rc != 0, err, CUZK_E_MEMORY, "starting its thread: %s", strerror(rc));
+    if (rc != 0) {
+        cuzk_payload_sums_stop(&journal->sums);
+        return CUZK_FAIL(err, CUZK_E_MEMORY, "starting its thread: %s", strerror(rc));
+    }
     journal->has_thread = true;
     return CUZK_OK;
 }
@@ -522,5 +551,6 @@ void cuzk_journal_stop(cuzk_journal *journal)
         pthread_cond_signal(&journal->wake);
         pthread_mutex_unlock(&journal->mutex);
         pthread_join(journal->thread, NULL);
+        cuzk_payload_sums_stop(&journal->sums);
     }
 }

@@ -288,6 +288,52 @@ static void test_group_commit(void **state)
     cuzk_journal_close(journal);
 }
 
+/* Payloads whose sums are made while another commit is under way are intact; where the disk refuses
+ * their commit, whether it had come to their sums or not, they are refused and may come again. */
+static void test_sums_beside(void **state)
+{
+    (void)state;
+    enum { N = 24 };
+    disk d = {.stop = true};
+    sem_init(&d.entered, 0, 0);
+    sem_init(&d.go, 0, 0);
+    cuzk_journal_options options = plain_options();
+    options.fault = disk_fault;
+    options.fault_user = &d;
+    for (int refuse = 1; refuse >= 0; refuse--) {
+        cuzk_journal_job jobs[N];
+        atomic_store(&d.stop, true);
+        atomic_store(&n_answered, 0);
+        atomic_store(&n_refused, 0);
+        cuzk_journal *journal = open_fine(&options);
+        for (unsigned i = 0; i < N; i++) {
+            jobs[i] = make_job(1 + i, i % 3 == 0 ? 65535 : 65536 + 10000 * (size_t)i);
+            cuzk_journal_accept(journal, &jobs[i], on_answer, (void *)(uintptr_t)i);
+            if (i == 0) {
+                while (sem_wait(&d.entered) != 0) {
+                }
+            }
+        }
+        atomic_store(&d.refuse, refuse != 0);
+        sem_post(&d.go);
+        cuzk_journal_close(journal);
+        assert_int_equal(atomic_load(&n_answered), N);
+        assert_int_equal(atomic_load(&n_refused), refuse != 0 ? N : 0);
+        atomic_store(&d.refuse, false);
+        journal = open_fine(&options);
+        take_inventory(&found, journal);
+        assert_int_equal(found.n_jobs, refuse != 0 ? 0 : N);
+        for (unsigned i = 0; i < found.n_jobs; i++) {
+            assert_int_equal(found.jobs[i].payload_bytes,
+                             jobs[found.jobs[i].seq - 1].payload_bytes);
+        }
+        cuzk_journal_close(journal);
+        for (unsigned i = 0; i < N; i++) {
+            free((void *)(uintptr_t)jobs[i].payload);
+        }
+    }
+}
+
 /* Ask for a job that is not hurried, and give its journal time for a commit. */
 static cuzk_journal_job ask_unhurried(cuzk_journal *journal, uint64_t seq)
 {
@@ -881,6 +927,7 @@ int main(void)
         TEST(test_youngest_is_found),
         TEST(test_what_is_refused),
         TEST(test_group_commit),
+        TEST(test_sums_beside),
         TEST(test_unhurried_jobs),
         TEST(test_large_payload_lets_others_pass),
         TEST(test_many_threads),

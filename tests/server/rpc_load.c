@@ -2,8 +2,9 @@
 /* Puts small jobs on a running cuzk-server-test (kind 6, the empty work) and says how many a
  * second:
  *
- *     rpc_load ADDRESS prove|submit|status N CONCURRENT [PAYLOAD]
+ *     rpc_load ADDRESS prove|submit|status N CONCURRENT [PAYLOAD [BYTES]]
  *
+ * BYTES: zeros behind the payload, as large requests have them.
  * prove: Prove; submit: SubmitProof, then AwaitProof; status: GetStatus. One connection, open loop
  * of CONCURRENT calls. Not a test: it measures. */
 #include "base/clock.h"
@@ -26,21 +27,23 @@ typedef struct {
 } turn;
 
 static client *c;
-static const char *what, *payload;
+static const char *what;
+static char *payload;
+static size_t n_payload;
+static uint8_t *buffer; /* of a message */
 static unsigned long next_job;
 static char run[32];
 
 static void begin(turn *t)
 {
     char id[96];
-    uint8_t buffer[4096];
     snprintf(id, sizeof id, "load-%s-%lu", run, t->job);
     Cuzk__V1__SubmitProofRequest submit;
     cuzk__v1__submit_proof_request__init(&submit);
     submit.request_id = id;
     submit.proof_kind = (Cuzk__V1__ProofKind)NULL_KIND;
     submit.vanilla_proof.data = (uint8_t *)payload;
-    submit.vanilla_proof.len = strlen(payload);
+    submit.vanilla_proof.len = n_payload;
     if (strcmp(what, "prove") == 0) {
         Cuzk__V1__ProveRequest prove;
         cuzk__v1__prove_request__init(&prove);
@@ -70,13 +73,23 @@ static int compare(const void *a, const void *b)
 int main(int argc, char **argv)
 {
     if (argc < 5 || atoi(argv[4]) < 1 || atoi(argv[4]) > CONCURRENT_MAX) {
-        fprintf(stderr, "usage: rpc_load ADDRESS prove|submit|status N CONCURRENT [PAYLOAD]\n");
+        fprintf(stderr,
+                "usage: rpc_load ADDRESS prove|submit|status N CONCURRENT [PAYLOAD [BYTES]]\n");
         return 2;
     }
     what = argv[2];
     unsigned long n = strtoul(argv[3], NULL, 10);
     unsigned width = (unsigned)atoi(argv[4]);
-    payload = argc > 5 ? argv[5] : "units=1";
+    const char *text = argc > 5 ? argv[5] : "units=1";
+    size_t n_behind = argc > 6 ? strtoul(argv[6], NULL, 10) : 0;
+    n_payload = strlen(text) + n_behind;
+    payload = calloc(1, n_payload + 1);
+    buffer = malloc(n_payload + 4096);
+    if (payload == NULL || buffer == NULL) {
+        fprintf(stderr, "rpc_load: no memory for %zu bytes\n", n_payload);
+        return 1;
+    }
+    memcpy(payload, text, strlen(text));
     int steps = strcmp(what, "submit") == 0 ? 2 : 1;
     grpc_init();
     c = client_open(argv[1], NULL);
@@ -117,6 +130,8 @@ int main(int argc, char **argv)
            (double)n / s, (double)times[n / 2] * 1e-6, (double)times[n * 99 / 100] * 1e-6);
     client_close(c);
     free(times);
+    free(payload);
+    free(buffer);
     grpc_shutdown();
     return 0;
 }
