@@ -462,7 +462,6 @@ static void note_time(cuzk_engine *engine, unsigned d, const cuzk_unit *unit)
     cuzk_slot *slot = unit->job->slot;
     uint64_t ns = (cuzk_now_ns() - unit->prove_from) / cuzk_device_load(&engine->devices[d]);
     slot->unit_ns = slot->unit_ns == 0 ? ns : (3 * slot->unit_ns + ns) / 4;
-    engine->devices[d].n_tries = 0;
 }
 
 static cuzk_status prove_on(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit *unit,
@@ -478,8 +477,11 @@ static cuzk_status prove_on(cuzk_engine *engine, cuzk_thread *thread, cuzk_unit 
     cuzk_observe_unit(engine, CUZK_EVENT_PROVE_START, CUZK_EVENT_END, unit, thread, status,
                       status != CUZK_OK ? err->text : NULL);
     pthread_mutex_lock(&engine->lock);
-    if (status == CUZK_OK && !unit->was_helped) {
-        note_time(engine, thread->device, unit);
+    if (status == CUZK_OK) {
+        engine->devices[thread->device].n_tries = 0;
+        if (!unit->was_helped) {
+            note_time(engine, thread->device, unit);
+        }
     }
     return status;
 }

@@ -90,7 +90,9 @@ void cuzk_help_make(cuzk_thread *thread)
     cuzk_device_release(engine, thread);
     cuzk_device_leave(engine, d);
     thread->of = NULL;
-    if (status != CUZK_OK) {
+    if (status == CUZK_OK) {
+        engine->devices[d].n_tries = 0;
+    } else {
         hold_against(engine, d, unit, &err);
     }
     of->part.status = status;

@@ -325,7 +325,7 @@ typedef struct {
     bool needs_open;   /* its context is gone or not to be trusted */
     bool is_tended;    /* one of its threads takes everything off, or opens it: nobody enters */
     uint64_t retry_ns; /* LOST: when it is begun anew, on cuzk_now_ns' clock */
-    unsigned n_tries;  /* since a unit was proved on it: times that it was begun anew */
+    unsigned n_tries;  /* times that it was begun anew since a unit, or a part, was proved on it */
     unsigned n_opened; /* times that opening it ended */
     unsigned n_faults, n_renewals;
     char reason[256];

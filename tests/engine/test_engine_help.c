@@ -15,6 +15,8 @@
 static const null_circuit CIRCUITS[] = {{.name = "null-a", .bytes = 1, .device_bytes = 600},
                                         {.name = "null-b", .bytes = 1, .device_bytes = 300}};
 
+static const uint64_t LATER_NS = UINT64_C(300000000000);
+
 static cuzk_status renew(void *user, unsigned device, cuzk_error *err)
 {
     (void)user;
@@ -40,6 +42,7 @@ static void begin(engine_test *t)
     test_init(t);
     t->options.n_devices = 2;
     t->options.renew = renew;
+    t->options.retry_ns = LATER_NS;
     for (unsigned d = 0; d < 2; d++) {
         t->devices[d] = (cuzk_engine_device){.id = IDS[d], .n_workers = 1, .memory_bytes = 1000};
     }
@@ -266,13 +269,62 @@ static void test_drained(void **state)
     test_clear(&t);
 }
 
+/* The key of null-a on both again, after one was begun anew. */
+static void bring_key(engine_test *t)
+{
+    cuzk_engine_view view = test_look(t);
+    while (view.devices[0].reserved_bytes < 600 || view.devices[1].reserved_bytes < 600) {
+        bool was_loaded;
+        uint64_t bytes;
+        cuzk_error err = {0};
+        assert_int_equal(cuzk_engine_evict(t->engine, &was_loaded, &bytes, "null-a", &err),
+                         CUZK_OK);
+        preload(t, "null-a");
+        view = test_look(t);
+    }
+}
+
+/* A device that was lost and has made a proof, or a part of one, since then is well: it is begun
+ * anew at once when it is lost again. */
+static void test_well_again(void **state)
+{
+    (void)state;
+    for (int is_helper = 0; is_helper < 2; is_helper++) {
+        engine_test t;
+        begin(&t);
+        for (unsigned i = 0; i < 2; i++) {
+            test_call call;
+            char id[16], payload[64];
+            bring_key(&t);
+            snprintf(id, sizeof id, "both %u", i);
+            snprintf(payload, sizeof payload, "help=1 n=%u", i);
+            test_submit(&t, &call, id, 0, payload);
+            test_expect_completed(&call, payload, 1);
+            assert_int_equal(n_helped(&t), i + 1);
+            snprintf(id, sizeof id, "lost %u", i);
+            snprintf(payload, sizeof payload, "%s n=%u",
+                     is_helper ? "help=1 fail=help:E_DEVICE_LOST" : "", i);
+            set_faults(is_helper ? "" : "prove@0*1:E_DEVICE_LOST");
+            test_submit(&t, &call, id, 0, payload);
+            test_expect_completed(&call, payload, 1);
+            test_wait_events(&t, CUZK_EVENT_DEVICE_LOST, CUZK_EVENT_INSTANT, NULL, i + 1);
+            unsigned d = is_helper;
+            assert_int_equal(test_look(&t).devices[d].retry_ns, 0);
+            test_wait_events(&t, CUZK_EVENT_DEVICE_RENEWED, CUZK_EVENT_INSTANT, NULL, i + 1);
+            assert_int_equal(test_look(&t).devices[d].n_renewals, i + 1);
+        }
+        set_faults("");
+        test_clear(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_idle),           cmocka_unit_test(test_needed),
         cmocka_unit_test(test_no_key_no_room), cmocka_unit_test(test_fails),
         cmocka_unit_test(test_bad_proof),      cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_drained),
+        cmocka_unit_test(test_drained),        cmocka_unit_test(test_well_again),
     };
     return cmocka_run_group_tests_name("engine_help", tests, NULL, NULL);
 }
