@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "work/unit_prove.h"
 
+#include "base/bytes.h"
 #include "groth16/prove_share.h"
 
 #include <stdlib.h>
@@ -142,6 +143,7 @@ cuzk_status cuzk_unit_prove_start(cuzk_pending **out, const cuzk_prover *prover,
     if (status == CUZK_OK) {
         status = make_sums(made, &p, prover, device, ctx, call, err);
     }
+    cuzk_wipe(p.sets, sizeof p.sets); /* sums over the witness, not blinded yet */
     if (status != CUZK_OK) {
         cuzk_unit_pending_destroy(NULL, made);
         return status;
