@@ -48,7 +48,8 @@ typedef struct {
     cuzk_preload *preload;
     uint64_t body_bytes; /* that bodies of HTTP requests may take together */
     int listen_fds[CUZK_LISTEN_FDS_MAX];
-    int restart_fd; /* an event: no device is left in this process */
+    int restart_fd;      /* an event: no device is left in this process */
+    bool awaits_opening; /* unless one that is being opened is: observe.c's */
     cuzk_restarts restarts;
     _Atomic(cuzk_engine *) whole_engine; /* for its own threads, once it is made */
 } cuzk_daemon;

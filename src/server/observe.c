@@ -2,6 +2,7 @@
 /* What the engine tells: counted, drawn, and put into words. */
 #include "server/daemon.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 static void job_accepted(cuzk_daemon *d, const cuzk_event *e)
@@ -122,25 +123,41 @@ static void journal(cuzk_daemon *d, const cuzk_event *e)
 }
 
 /* Where no device is left because one was lost, a new program may find them well; not where one was
- * drained, which a new program would use, or is just being opened. */
-static void device_lost(cuzk_daemon *d)
+ * drained, which a new program would use, or is just being opened: true then. */
+static bool restart_if_none(cuzk_daemon *d)
 {
     cuzk_engine_view view;
     cuzk_engine *engine = atomic_load_explicit(&d->whole_engine, memory_order_acquire);
     if (engine == NULL || cuzk_engine_look(engine, &view, false, NULL) != CUZK_OK) {
-        return;
+        return false;
     }
-    bool is_left = false;
+    bool is_left = false, is_opening = false;
     for (unsigned i = 0; i < view.n_devices; i++) {
         cuzk_device_state state = view.devices[i].state;
         is_left = is_left || !view.devices[i].is_out || state == CUZK_DEVICE_DRAINING ||
-                  state == CUZK_DEVICE_DRAINED || state == CUZK_DEVICE_OPENING;
+                  state == CUZK_DEVICE_DRAINED;
+        is_opening = is_opening || state == CUZK_DEVICE_OPENING;
     }
     cuzk_engine_view_clear(&view);
     uint64_t one = 1;
-    if (!is_left) {
+    if (!is_left && !is_opening) {
         ssize_t n = write(d->restart_fd, &one, sizeof one);
         (void)n; /* an event's counter takes it */
+    }
+    return !is_left && is_opening;
+}
+
+/* One was lost; or one was not opened for which it was waited when the last other one was lost. */
+static void device_failed(cuzk_daemon *d, const cuzk_event *e)
+{
+    static pthread_mutex_t one_by_one = PTHREAD_MUTEX_INITIALIZER;
+    bool is_lost = e->id == CUZK_EVENT_DEVICE_OUT && e->status == CUZK_E_DEVICE_LOST;
+    if (is_lost || e->id == CUZK_EVENT_DEVICE_RETRIED) {
+        pthread_mutex_lock(&one_by_one);
+        if (is_lost || d->awaits_opening) {
+            d->awaits_opening = restart_if_none(d);
+        }
+        pthread_mutex_unlock(&one_by_one);
     }
 }
 
@@ -151,9 +168,7 @@ void cuzk_daemon_observe(void *user, const cuzk_event *event)
         journal(d, event);
         return;
     }
-    if (event->id == CUZK_EVENT_DEVICE_OUT && event->status == CUZK_E_DEVICE_LOST) {
-        device_lost(d);
-    }
+    device_failed(d, event);
     cuzk_metrics_observe(d->metrics, event);
     cuzk_timeline_observe(d->timeline, event);
     cuzk_otel_observe(d->server.otel, event);

@@ -4,7 +4,7 @@ load (the empty work's device null:1, beside the processor)."""
 import os, signal, sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from daemon import COMPLETED, Daemon, harness, null_proof, read, wait_until
+from daemon import COMPLETED, Client, Daemon, harness, null_proof, read, wait_until
 
 
 TWO = {"CUZK_TEST_DEVICES": "2"}
@@ -157,6 +157,27 @@ def test_lost_and_added(cuzk):
             n_tries += 1
         assert n_tries <= 6 and device(d, "null:1")["state"] == "used"
         d.c.fails("NOT_FOUND", "there are cpu, null:1", "AddDevice", device="")
+
+
+def test_lost_while_another_is_opened(cuzk):
+    """The last device that is used is lost while an operator has another one opened: where that fails, too, the daemon
+    executes itself again, and the next process proves what was accepted."""
+    faults = ["prove@1*1:E_DEVICE_LOST", "open@1*1:E_DEVICE", "open@1~6000:E_DEVICE",
+              "prove@0+40*1:E_DEVICE_LOST", "open@0:E_DEVICE"]
+    with Daemon(cuzk, test=True, env=TWO, config={"test.faults": faults}) as d:
+        n = 0  # units, all of them proved by the processor
+        while not device(d, "null:1")["out"]:
+            check_jobs(start_jobs(d, "before-%d" % n, 1, "units=2 prove_us=1000"), 2, "units=2 prove_us=1000")
+            n += 2
+        assert n <= 40, n
+        command(cuzk, d, "add", "1", "--no-wait")
+        held = d.c.start("Prove", submit=d.null("units=%d last=1" % (41 - n), "held"))
+        wait_until("it is executed again", lambda: "the daemon executes itself again" in read(d.log_path).decode())
+        assert held.exception() is not None  # its connection ended
+        with Client("unix:" + d.socket) as again:
+            result = again("AwaitProof", job_id="held", timeout_ms=60000)
+        assert result.status == COMPLETED and result.proof == null_proof(b"units=%d last=1" % (41 - n), 41 - n), result
+        assert device(d, "cpu")["state"] == "used"
 
 
 if __name__ == "__main__":
