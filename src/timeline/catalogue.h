@@ -107,7 +107,7 @@ typedef enum {
       "the first kernel of the family begins", "its last kernel ends", "additions of bases", "")   \
     X(KERNEL_INVERSES, "kernel.inverses", DEVICE, DEVICE, 0,                                       \
       "the first kernel of the family begins", "its last kernel ends",                             \
-      "the inversions that additions share", "")                                                   \
+      "the inversions that additions share; beside them points are copied", "")                    \
     X(KERNEL_ADDITIONS, "kernel.additions", DEVICE, DEVICE, 0,                                     \
       "the first kernel of the family begins", "its last kernel ends", "additions of sums", "")    \
     X(KERNEL_REDUCTION, "kernel.reduction", DEVICE, DEVICE, 0,                                     \

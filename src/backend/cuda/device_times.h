@@ -18,7 +18,7 @@ typedef enum {
     CUZK_TIME_SORT = 5,       /* digits, sort of entries, lists of ones */
     CUZK_TIME_PAIRS = 6,      /* which points of a bucket are added */
     CUZK_TIME_GATHERED = 7,   /* additions of bases, and their images */
-    CUZK_TIME_INVERSES = 8,   /* the inversions that additions share */
+    CUZK_TIME_INVERSES = 8, /* the inversions that additions share; beside them points are copied */
     CUZK_TIME_ADDITIONS = 9,  /* additions of sums */
     CUZK_TIME_REDUCTION = 10, /* buckets to windows; last points of a sum */
     CUZK_TIME_LANE = 11,      /* host: uploaded, and the lane is another's */
