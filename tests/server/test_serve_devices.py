@@ -174,7 +174,8 @@ def test_lost_while_another_is_opened(cuzk):
         held = d.c.start("Prove", submit=d.null("units=%d last=1" % (41 - n), "held"))
         wait_until("it is executed again", lambda: "the daemon executes itself again" in read(d.log_path).decode())
         assert held.exception() is not None  # its connection ended
-        with Client("unix:" + d.socket) as again:
+        options = [("grpc.min_reconnect_backoff_ms", 300000)]  # how long a connection may take, too
+        with Client("unix:" + d.socket, options) as again:  # waits in the socket until the new program accepts
             result = again("AwaitProof", job_id="held", timeout_ms=60000)
         assert result.status == COMPLETED and result.proof == null_proof(b"units=%d last=1" % (41 - n), 41 - n), result
         assert device(d, "cpu")["state"] == "used"
