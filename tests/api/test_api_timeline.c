@@ -68,7 +68,7 @@ static void test_arguments(void **state)
     options.to_ns = 1000000;
     assert_int_equal(cuzk_timeline_report(&text, &n_bytes, path, json, &options, &err),
                      CUZK_E_ARGUMENT);
-    assert_non_null(strstr(err.text, "empty"));
+    assert_non_null(strstr(err.text, "nothing lies between"));
     options.from_ns = UINT64_MAX;
     options.to_ns = 0;
     assert_int_equal(cuzk_timeline_report(&text, &n_bytes, path, json, &options, &err),
@@ -125,13 +125,14 @@ static void test_record(void **state)
         assert_non_null(strstr(text, "\"spans\":0,"));
         cuzk_free(text);
     }
-    bool has_failed = true;
-    for (unsigned n = 0; has_failed; n++) {
+    cuzk_status status = CUZK_E_MEMORY;
+    for (unsigned n = 0; status != CUZK_OK; n++) {
         assert_true(n < 1000);
         alloc_fail_at(n);
-        cuzk_status status = cuzk_timeline_record(file, &err);
-        has_failed = alloc_fail_stop();
-        assert_int_equal(status, has_failed ? CUZK_E_MEMORY : CUZK_OK);
+        status = cuzk_timeline_record(file, &err);
+        /* of a recording that has begun, what failed was its thread's, which counts here, too */
+        assert_true(alloc_fail_stop() || status == CUZK_OK);
+        assert_true(status == CUZK_OK || status == CUZK_E_MEMORY);
     }
     assert_int_equal(cuzk_timeline_record_end(&err), CUZK_OK);
     char old[sizeof file + 4];
