@@ -170,6 +170,8 @@ static void put_workers(cuzk_engine_view *view, places *at, const cuzk_engine *e
             continue;
         }
         const cuzk_unit *unit = thread->unit;
+        bool is_part = thread->of != NULL; /* of a unit that counts already */
+        view->in_device += unit != NULL && !is_part;
         *at->workers++ = (cuzk_worker_view){
             .device = thread->device,
             .worker = thread->worker,
@@ -274,9 +276,7 @@ static void put_numbers(cuzk_engine_view *view, const cuzk_engine *engine, uint6
         }
     }
     for (unsigned d = 0; d < engine->options.n_devices; d++) {
-        const cuzk_device *device = &engine->devices[d];
-        view->in_device += view->devices[d].n_units;
-        view->ready += (unsigned)device->ready.n;
+        view->ready += (unsigned)engine->devices[d].ready.n;
     }
     view->retries = engine->n_retries;
     view->is_draining = engine->is_draining;

@@ -93,6 +93,7 @@ static void test_idle(void **state)
         assert_int_equal(view.devices[d].n_units, 1);
         assert_int_equal(view.devices[d].reserved_bytes, 600 + 300 + 100);
     }
+    assert_int_equal(view.in_device, 1); /* one unit on two devices */
     test_gate_open(&t, g);
     test_expect_completed(&call, "help=1 device=100", 1);
     assert_int_equal(n_helped(&t), 1);
