@@ -192,10 +192,12 @@ static unsigned n_stages_busy(const cuzk_engine *engine)
     return n;
 }
 
-/* Nothing is told, nor about to be, and no unit is in a stage. */
+/* Nothing is told, nor about to be, and no unit is in a stage or has left a device for one: also
+ * not one of a job that has ended, whose sums a finisher drops. */
 static bool is_quiet(const cuzk_engine *engine)
 {
     return engine->n_submissions == 0 && engine->notices.first == NULL && !engine->is_calling &&
+           engine->finish.n == 0 && engine->verify.n == 0 &&
            n_stages_busy(engine) == n_tended(engine);
 }
 
@@ -214,8 +216,7 @@ static bool is_in_vain(const cuzk_engine *engine)
             return false;
         }
     }
-    return is_quiet(engine) && engine->n_writes == 0 && engine->finish.n == 0 &&
-           engine->verify.n == 0;
+    return is_quiet(engine) && engine->n_writes == 0;
 }
 
 bool cuzk_engine_drain(cuzk_engine *engine, uint64_t deadline_ns)
