@@ -4,6 +4,7 @@
 #include "engine_test.h"
 #include "memory_journal.h"
 
+#include "base/clock.h"
 #include "engine/faults.h"
 
 #include <setjmp.h>
@@ -375,6 +376,33 @@ static void test_refused_at_once(void **state)
     }
 }
 
+/* A refused job is gone: the time for which nobody has waited for it does not come to its end. */
+static void test_refused_is_not_abandoned(void **state)
+{
+    (void)state;
+    engine_test t;
+    test_init(&t);
+    cuzk_journal *journal = memory_journal_create();
+    t.options.journal = journal;
+    t.options.abandon_ns = 1000000;
+    test_start(&t, NULL);
+    memory_journal_refuse_at(journal, 0);
+    test_call call;
+    test_submit(&t, &call, "id", 0, "n=1");
+    test_wait_result(&call);
+    assert_int_equal(call.status, CUZK_E_UNAVAILABLE);
+    test_call_clear(&call);
+    uint64_t until_ns = cuzk_now_ns() + 10 * t.options.abandon_ns;
+    while (cuzk_now_ns() < until_ns) { /* a freed job's timer is read meanwhile, if there is one */
+        sched_yield();
+    }
+    test_submit(&t, &call, "other", 0, "n=1");
+    test_expect_completed(&call, "n=1", 1);
+    assert_int_equal(test_count_events(&t, CUZK_EVENT_ENDED, CUZK_EVENT_INSTANT, "id"), 0);
+    test_clear(&t);
+    memory_journal_destroy(journal);
+}
+
 /* Room lost while a job's units are being proved: units are written later, once each. */
 static void test_disk_full_between_units(void **state)
 {
@@ -456,6 +484,7 @@ int main(void)
         TEST(test_disk_full),
         TEST(test_disk_full_between_units),
         TEST(test_refused_at_once),
+        TEST(test_refused_is_not_abandoned),
         cmocka_unit_test(test_journal_flaps),
     };
     return cmocka_run_group_tests_name("engine: faults", tests, NULL, NULL);
