@@ -222,8 +222,8 @@ void cuzk_job_refuse(cuzk_engine *engine, cuzk_job *job, cuzk_status status, con
         cuzk_waiter_refuse(engine, waiter, status, error);
         cuzk_waiter_detach(engine, waiter);
     }
-    cuzk_timer_cancel(engine,
-                      &job->abandon); /* set when its last waiter left, just now or before */
+    /* set when its last waiter left, just now or before */
+    cuzk_timer_cancel(engine, &job->abandon);
     if (!job->is_closed) {
         job->has_end = true;
         job->is_closed = true;

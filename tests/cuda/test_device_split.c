@@ -5,6 +5,7 @@
 #include "faulty_driver.h"
 #include "groth16/prove_share.h"
 #include "groth16/support.h"
+#include "whole_key.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -66,28 +67,6 @@ static void test_share(void **state)
 
 /* ---- keys ---- */
 
-typedef struct {
-    support_bytes bytes;
-    cuzk_zkey zkey;
-    cuzk_params params;
-    cuzk_shape *shape;
-    cuzk_witness *witness;
-    cuzk_blinding blinding;
-    cuzk_proof_points expected;
-    cuzk_prover *prover;
-} whole_key;
-
-static whole_key circom_key(const char *name)
-{
-    cuzk_error error = {0};
-    whole_key k = {.bytes = support_zkey(name, NULL)};
-    k.zkey = support_open_zkey(&k.bytes);
-    k.witness = support_witness(name, k.zkey.n_public + 1);
-    support_fixed_rs(name, k.zkey.curve, &k.blinding, &k.expected);
-    must(cuzk_prover_create_zkey(&k.prover, &k.zkey, NULL, NULL, NULL, &error), &error);
-    return k;
-}
-
 /* A set of queries for each support, as Filecoin's keys have them. */
 static whole_key bellperson_key(const char *name)
 {
@@ -101,14 +80,6 @@ static whole_key bellperson_key(const char *name)
                               &k.expected);
     must(cuzk_prover_create_params(&k.prover, &k.params, k.shape, NULL, NULL, &error), &error);
     return k;
-}
-
-static void drop_key(whole_key *k)
-{
-    cuzk_prover_destroy(k->prover);
-    cuzk_witness_destroy(k->witness);
-    cuzk_shape_destroy(k->shape);
-    free(k->bytes.data);
 }
 
 /* limit: of device memory; 0: none. */
@@ -201,9 +172,9 @@ static void test_circom(void **state)
     (void)state;
     static const cuzk_sums some[] = {1 << A, 1 << B2, 1 << C | 1 << B2, 1 << A | 1 << B1 | 1 << B2,
                                      1 << C | 1 << A | 1 << B1 | 1 << B2};
-    whole_key k = circom_key("circom/bn254/multiplier2");
+    whole_key k = whole_key_circom("circom/bn254/multiplier2");
     check(&k, some, sizeof some / sizeof *some);
-    drop_key(&k);
+    whole_key_drop(&k);
 }
 
 static void test_bellperson(void **state)
@@ -212,7 +183,7 @@ static void test_bellperson(void **state)
     static const cuzk_sums some[] = {1 << C | 1 << B2};
     whole_key k = bellperson_key("circom/bls12381/multiplier2");
     check(&k, some, 1);
-    drop_key(&k);
+    whole_key_drop(&k);
 }
 
 /* ---- the second device fails ---- */
@@ -223,7 +194,7 @@ static void test_faults(void **state)
 {
     (void)state;
     const cuzk_sums sums = 1 << A | 1 << B2;
-    whole_key k = circom_key("circom/bn254/multiplier2");
+    whole_key k = whole_key_circom("circom/bn254/multiplier2");
     cuzk_device_prover *first = put(&k, &devices[0], 0);
     device = devices[1];
     faulty_begin();
@@ -246,7 +217,7 @@ static void test_faults(void **state)
     cuzk_device_prover_destroy(second);
     faulty_expect_nothing_held();
     cuzk_device_prover_destroy(first);
-    drop_key(&k);
+    whole_key_drop(&k);
 }
 
 int main(void)

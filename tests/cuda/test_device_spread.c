@@ -6,6 +6,7 @@
 #include "backend/cuda/device_prover_impl.h"
 #include "faulty_driver.h"
 #include "groth16/support.h"
+#include "whole_key.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -84,39 +85,9 @@ static void open_devices(void)
 
 /* ---- keys ---- */
 
-typedef struct {
-    support_bytes bytes;
-    cuzk_zkey zkey;
-    cuzk_params params;
-    cuzk_shape *shape;
-    cuzk_witness *witness;
-    cuzk_blinding blinding;
-    cuzk_proof_points expected;
-    cuzk_prover *prover;
-} whole_key;
-
-static whole_key key_of(const char *name)
-{
-    cuzk_error error = {0};
-    whole_key k = {.bytes = support_zkey(name, NULL)};
-    k.zkey = support_open_zkey(&k.bytes);
-    k.witness = support_witness(name, k.zkey.n_public + 1);
-    support_fixed_rs(name, k.zkey.curve, &k.blinding, &k.expected);
-    must(cuzk_prover_create_zkey(&k.prover, &k.zkey, NULL, NULL, NULL, &error), &error);
-    return k;
-}
-
 static whole_key circom_key(void)
 {
-    return key_of("circom/bn254/multiplier2");
-}
-
-static void drop_key(whole_key *k)
-{
-    cuzk_prover_destroy(k->prover);
-    cuzk_witness_destroy(k->witness);
-    cuzk_shape_destroy(k->shape);
-    free(k->bytes.data);
+    return whole_key_circom("circom/bn254/multiplier2");
 }
 
 static cuzk_device_prover *put(const whole_key *k, const cuzk_cuda_device *on,
@@ -287,7 +258,7 @@ static void test_peers(void **state)
     for (int i = 1; i < N_DEVICES; i++) {
         cuzk_device_prover_destroy(on[i]);
     }
-    drop_key(&k);
+    whole_key_drop(&k);
 }
 
 /* Whatever is against it, the key comes from the host, and the proof is right. */
@@ -344,7 +315,7 @@ static void test_not_from_peer(void **state)
     cuzk_device_prover_destroy(d);
     expect_proof(&k, first);
     cuzk_device_prover_destroy(first);
-    drop_key(&k);
+    whole_key_drop(&k);
 }
 
 /* The source is gone as soon as nothing of it is read: after the copy, before what came is summed,
@@ -392,7 +363,7 @@ static void test_source_leaves(void **state)
         expect_proof(&k, d);
         cuzk_device_prover_destroy(d);
     }
-    drop_key(&k);
+    whole_key_drop(&k);
 }
 
 /* ---- every call fails once ---- */
@@ -472,7 +443,7 @@ static void test_faults(void **state)
     faulty_expect_nothing_held();
     expect_proof(&faulty_key, faulty_peer);
     cuzk_device_prover_destroy(faulty_peer);
-    drop_key(&faulty_key);
+    whole_key_drop(&faulty_key);
 }
 
 static cuzk_status load_alone(bool *may_give, cuzk_error *error)
@@ -514,7 +485,7 @@ static void test_no_sums(void **state)
         faulty_mend();
         faulty_expect_nothing_held();
     }
-    drop_key(&faulty_key);
+    whole_key_drop(&faulty_key);
 }
 
 /* ---- one pass for all ---- */
@@ -609,7 +580,7 @@ static void test_pass(void **state)
     assert_int_equal(n_releases, n_retains); /* while there are any */
     cuzk_key_pass_destroy(pass);
     cuzk_pinned_pool_destroy(pinned);
-    drop_key(&k);
+    whole_key_drop(&k);
 }
 
 /* A device for which the key turns out to be too large is not waited for by those that share the
@@ -620,7 +591,7 @@ static void test_streamed_leaves_pass(void **state)
     cuzk_error error = {0};
     cuzk_pinned_pool *pinned = NULL;
     cuzk_key_pass *pass = NULL;
-    whole_key k = key_of("circom/bn254/poseidon2");
+    whole_key k = whole_key_circom("circom/bn254/poseidon2");
     cuzk_device_prover_params params = {.piece = 128, .is_peer = true};
     cuzk_device_prover *d = put(&k, &devices[0], &params);
     cuzk_arena arena = *cuzk_device_prover_memory(d);
@@ -644,7 +615,7 @@ static void test_streamed_leaves_pass(void **state)
     cuzk_device_prover_destroy(d);
     cuzk_key_pass_destroy(pass);
     cuzk_pinned_pool_destroy(pinned);
-    drop_key(&k);
+    whole_key_drop(&k);
 }
 
 /* ---- points that are made ---- */
@@ -711,7 +682,7 @@ static void test_made_one_by_one(void **state)
     for (int i = 0; i < 2; i++) {
         cuzk_device_prover_destroy(loads[i].prover);
     }
-    drop_key(&k);
+    whole_key_drop(&k);
 }
 
 /* ---- the pass by itself ---- */

@@ -49,7 +49,7 @@ typedef struct {
     uint32_t n_inverses; /* threads of inverse, at most n_threads */
     uint32_t n_copies;   /* points that are copied to out_(n_pairs + i) … */
     uint32_t copy_from;  /* … a cuzk_add_source: entry list[2·n_pairs + i] of GATHER and LISTED,
-                            point  2i + 1 of PAIRS */
+                            point 2i + 1 of PAIRS */
     uint32_t unused;
     uint64_t at[2]; /* of GATHER: coordinates from `bases` to the points, and to their images */
 } cuzk_add_args;
